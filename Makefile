@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples notebooks statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs docs-serve gallery kills damage rows hostile golden lock clean book kills-served fuzz bridge kills-fleet
+.PHONY: help setup run serve arena test test-web check format lint types layers examples notebooks statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench bench-beside docs docs-serve gallery kills damage rows hostile golden lock clean book kills-served fuzz bridge kills-fleet
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -91,9 +91,8 @@ statistical: $(READY) ## The statistical tests, with fresh seeds, and four times
 
 # Sizes that a few minutes allow are the tests' own; any variable may also be given by itself.
 FULL_SIZES := FRESH=1 KILLS=500 DAMAGED=5000 STARTS=250 CALLS=60000 SPOILED=6000 TABLES=105000
-SLOW ?= tests
 slow: $(READY) ## What takes long: large audits, kills, damaged stores; FULL=1 for full sizes and fresh noise
-	$(if $(FULL),$(FULL_SIZES) )$(PYTEST) -m "slow and not fleet" $(SLOW)
+	$(if $(FULL),$(FULL_SIZES) )$(PYTEST) -m "slow and not fleet" tests
 
 FLEET_KILLS ?= 300
 kills-fleet: $(TESTABLE) ## Kill the workers and the server of a fleet FLEET_KILLS times (300), with and without users
@@ -102,7 +101,7 @@ kills-fleet: $(TESTABLE) ## Kill the workers and the server of a fleet FLEET_KIL
 test-fleet: $(TESTABLE) ## A fleet on a PostgreSQL server of its own: kills, going back, the commands
 	$(BIN)/python -m pytest -m fleet tests/end_to_end -s
 
-# Of its own: Spark wants an older pandas than everybody else.
+# Its own environment: Spark needs an older pandas.
 SPARK := out/spark
 $(SPARK)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(SPARK)
@@ -151,11 +150,16 @@ claims: $(READY) ## Reproduce the paper's statements at full size
 audit: $(READY) ## Regenerate the auditor's detection matrix
 	$(BIN)/littlestone audit --matrix docs/AUDIT.md
 
-curves: $(READY) ## Draw the exact privacy curves anew
+curves: $(READY) ## Draw the exact privacy curves again
 	$(BIN)/python docs/tools/privacy_curves.py
 
 bench: $(READY) ## Print every benchmark beside its target
 	$(BIN)/python -m benchmarks
+
+NAMES ?= service serve fleet private_keys blocks
+TIMES ?= 3
+bench-beside: $(READY) ## Run benchmarks of the commit OLD beside those of this tree, in turns: NAMES, TIMES
+	$(BIN)/python benchmarks/_beside.py $(OLD) $(NAMES) --times $(TIMES)
 
 docs: $(READY) ## Build the documentation site into out/site; warnings are errors
 	@mkdir -p out # with --quiet mkdocs would not count its warnings
@@ -166,7 +170,7 @@ docs: $(READY) ## Build the documentation site into out/site; warnings are error
 docs-serve: docs ## Serve the documentation site at http://127.0.0.1:8008
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory out/site 8008
 
-gallery: $(READY) ## Write the gallery of claims anew
+gallery: $(READY) ## Write the gallery of claims again
 	$(BIN)/python docs/tools/gallery.py
 
 KILLS ?= 240
@@ -192,7 +196,7 @@ TABLES ?= 105000
 rows: $(READY) ## Replace one row of TABLES hostile tables (105000) and count the rounds that change
 	FRESH=1 TABLES=$(TABLES) $(PYTEST) -m slow -rP tests/properties/test_one_row_one_round.py
 
-golden: $(READY) ## Write the golden transcripts anew
+golden: $(READY) ## Write the golden transcripts again
 	$(BIN)/python -m tests.golden.regenerate
 
 lock: $(READY) ## Write constraints.txt from the current environment

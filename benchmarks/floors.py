@@ -1,23 +1,22 @@
-"""Mistakes of the default learners beside what no private learner can avoid, at ε = 1, T = 10⁶.
+"""Mistakes of private learners beside what no private learner can avoid.
 
-In every game the adversary answers the published hypothesis (``peek=True``), as in the floors.
+First the default learners at ε = 1, T = 10⁶, then every private learner of the catalogue in games
+of 200 rounds. The adversary always answers the published hypothesis (``peek=True``), as in the
+floors.
 """
 
 import os
 import statistics
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
+from benchmarks._opponents import opponents
+
 from littlestone.choose.auto import auto
-from littlestone.choose.catalogue import class_from_spec
-from littlestone.game.adversaries.mistake_forcing import FrequentKiller, MistakeForcing
-from littlestone.game.adversaries.spreading import SpreadMistakes
-from littlestone.game.adversaries.waiting import BurstAndWait, Wait, WaitDownTree
+from littlestone.choose.catalogue import LEARNERS, class_from_spec
 from littlestone.game.play import play
-from littlestone.lab.bounds.class_floors import mistakes_floor
+from littlestone.lab.class_floors import mistakes_floor
 from littlestone.randomness import secure
-from littlestone.theory.adaptive_floors import WaitingGame
 
 Row = tuple[str, str, str, bool | None]
 
@@ -35,11 +34,17 @@ SETTINGS: tuple[tuple[str, float, float | None, float | None], ...] = (
     ("intervals:1048576", 0.0, None, None),
     ("conjunctions:8", 0.0, 86.0, 3.5),
 )
+SHORT: Any = {"rounds": 200, "epsilon": EPSILON, "delta": 1e-3}
+SHORT_CLASSES = ("points:16", "thresholds:4")
 
 
 def measure() -> Iterator[Row]:
     for spec, delta, floor, ratio in SETTINGS:
         yield from measured_beside_floor(spec, delta, floor, ratio)
+    for spec in SHORT_CLASSES:
+        for name, entry in LEARNERS.items():
+            if entry.private:
+                yield from every_learner(spec, name)
 
 
 def measured_beside_floor(
@@ -47,28 +52,19 @@ def measured_beside_floor(
 ) -> Iterator[Row]:
     """The floor, what is proved, and the worst mean over the adversaries."""
     concepts = class_from_spec(spec)
-    found = mistakes_floor(concepts, rounds=ROUNDS, epsilon=EPSILON, delta=delta)
+    budget: Any = {"rounds": ROUNDS, "epsilon": EPSILON, "delta": delta}
+    found = mistakes_floor(concepts, **budget)
     assert found is not None
     reached = None if target is None else found.mistakes >= target
     wanted = "" if target is None else f"≥ {target:g}"
     yield f"{spec}, floor: {found.structure}", found.text, wanted, reached
-    learner: Any = auto(
-        concepts,
-        rounds=ROUNDS,
-        epsilon=EPSILON,
-        delta=delta,
-        setting="realizable",
-        adversary="adaptive",
-    )
+    learner: Any = auto(concepts, setting="realizable", adversary="adaptive", **budget)
     name = type(learner).__name__
     if hasattr(learner, "expected_mistake_bound"):
         yield f"{spec}, {name}: proved mean", f"{learner.expected_mistake_bound():.1f}", "", None
     worst, spread = 0.0, 0.0
-    for foe in adversaries(concepts, delta):
-        counts = [
-            play(learner, foe, rounds=ROUNDS, rng=secure(), peek=True).mistakes for _ in range(RUNS)
-        ]
-        mean, error = statistics.mean(counts), statistics.stdev(counts) / RUNS**0.5
+    for foe, _ in opponents(concepts, **budget):
+        mean, error = mean_and_error(learner, foe, ROUNDS)
         worst, spread = max((worst, spread), (mean, error))
         yield f"{spec}, {type(foe).__name__}", f"{mean:.1f} ± {error:.1f}", "", None
     share = worst / found.mistakes
@@ -78,15 +74,29 @@ def measured_beside_floor(
     yield f"{spec}, {name}: worst mean {worst:.1f} / floor", f"{share:.2f}", wanted, judged
 
 
-def adversaries(concepts: Any, delta: float) -> Iterator[Any]:
-    """The greedy ones, and those of the proofs with the times that prove most."""
-    yield from (kind(concepts) for kind in (MistakeForcing, SpreadMistakes, FrequentKiller))
-    budget: Any = {"epsilon": EPSILON, "delta": delta}
-    foe = Wait(concepts)
-    game = WaitingGame.without_burst(concepts=foe.candidates, rounds=ROUNDS, **budget)
-    yield replace(foe, within=game.within)
-    game = WaitingGame.after_burst(concepts=foe.candidates, rounds=ROUNDS, **budget)
-    yield BurstAndWait(concepts, burst=game.burst, within=game.within)
-    depth = concepts.littlestone_dimension
-    game = WaitingGame.without_burst(concepts=2, rounds=(ROUNDS - 1) // depth, **budget)
-    yield WaitDownTree(concepts, stage=(ROUNDS - 1) // depth, within=game.within)
+def every_learner(spec: str, name: str) -> Iterator[Row]:
+    """One learner of the catalogue against the adversaries of the floors: never below."""
+    concepts = class_from_spec(spec)
+    try:
+        learner = LEARNERS[name].build(concepts, **SHORT)
+    except ValueError:  # not for this class
+        return
+    for foe, game in opponents(concepts, **SHORT):
+        if game is None:
+            continue
+        levels = getattr(foe, "stage", 0) and concepts.littlestone_dimension
+        floor, most = max(1, levels) * game.mistakes, max(1, levels) * game.counted
+        mean, error = mean_and_error(learner, foe, SHORT["rounds"], most)
+        # The floor is on the mean of min(mistakes, most).
+        what = f"{spec}, {name}, {type(foe).__name__}: mean of min(mistakes, {most})"
+        yield what, f"{mean:.1f} ± {error:.1f}", f"≥ {floor:.1f}", mean + 4 * error >= floor
+
+
+def mean_and_error(
+    learner: Any, foe: Any, rounds: int, most: int | None = None
+) -> tuple[float, float]:
+    """Mean mistakes and their standard error; mistakes beyond ``most`` are not counted."""
+    options: Any = {"peek": True, "even_if_oblivious_only": True}
+    games = [play(learner, foe, rounds=rounds, rng=secure(), **options) for _ in range(RUNS)]
+    counts = [game.mistakes if most is None else min(most, game.mistakes) for game in games]
+    return statistics.mean(counts), statistics.stdev(counts) / RUNS**0.5

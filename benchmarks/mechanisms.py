@@ -58,7 +58,7 @@ def _one_by_one(start: Start, bits: NDArray[np.bool_]) -> float:
 
 
 def _in_blocks(start: Start, bits: NDArray[np.bool_]) -> float:
-    """Finding the ones of each block and starting anew after each yes are part of the work."""
+    """Finding the ones of each block and restarting after each yes are part of the work."""
     run, position = start(), 0
     begun = time.perf_counter()
     while position < len(bits):

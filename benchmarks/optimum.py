@@ -15,7 +15,7 @@ from littlestone.cli.optimum import with_silence
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
-from littlestone.lab.bounds.tiny_games import floors_of
+from littlestone.lab.tiny_games import floors_of
 from littlestone.theory.optimum.mistakes import optimal_mistakes
 
 Row = tuple[str, str, str, bool | None]

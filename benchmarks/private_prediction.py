@@ -9,10 +9,10 @@ from littlestone.game.adversaries.boundary import Boundary
 from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
+from littlestone.learners.experts.prediction_game import play_predictions
+from littlestone.learners.experts.private_prediction import PrivatePrediction
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.private_prediction.prediction_game import play_predictions
-from littlestone.learners.private_prediction.recipe import PrivatePrediction
 from littlestone.randomness import secure
 
 Row = tuple[str, str, str, bool | None]

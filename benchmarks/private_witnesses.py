@@ -31,6 +31,9 @@ def measure() -> Iterator[Row]:
     yield "Conjunctions(8), denied", f"{statistics.mean(counts):.1f} ± {error:.1f}", "", None
     yield from mistakes(Thresholds(1024), measured=None, proved=None)
     yield from mistakes(Intervals(64), measured=400, proved=400)
+    counts = [patient(64, ROUNDS // 12) for _ in range(2 * RUNS)]
+    error = statistics.stdev(counts) / len(counts) ** 0.5
+    yield "Intervals(64), patient", f"{statistics.mean(counts):.1f} ± {error:.1f}", "", None
     yield from mistakes(Intervals(2**20), measured=1200, proved=1200)
     for k in (2, 3, 4):
         yield from mistakes(Boxes(k, 64), measured=None, proved=None, runs=2)
@@ -80,6 +83,36 @@ def denied(features: int) -> int:
         else:
             size = min(_BLOCK, max(left, 1))
             run.observe_many(silent[0][:size], silent[1][:size])
+    return mistakes
+
+
+def patient(points: int, wait: int) -> int:
+    """Mistakes against an adversary that waits in every state, then keeps most dimensions.
+
+    Of an interval on so many points; whatever fires by chance may be denied.
+    """
+    concepts = Intervals(points)
+    learner = PrivateWitnesses(concepts=concepts, rounds=ROUNDS, epsilon=1.0)
+    engine: Any = learner.engine(secure())
+    engine.begin()
+    space: Any = concepts.version_space()
+    seen: Any = None
+    shown: Any = None
+    mistakes = 0
+    while engine._round < ROUNDS:
+        rule = engine.hypothesis
+        if rule is not seen:  # rounds without a mistake, whatever they show
+            seen = rule
+            engine.passes(min(engine._round + wait, ROUNDS), rule)
+            continue
+        if shown is None or rule(shown[0]) == shown[1]:
+            kept = [((x, 1 - rule(x)), space.restrict(x, 1 - rule(x))) for x in range(points)]
+            possible = [pair for pair in kept if pair[1].dimension >= 0]
+            if not possible:
+                break
+            shown, space = max(possible, key=lambda pair: pair[1].dimension)
+        engine.step(*shown)
+        mistakes += 1
     return mistakes
 
 

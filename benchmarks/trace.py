@@ -7,7 +7,6 @@ than the call before it.
 """
 
 import importlib.util
-import json
 import os
 import sys
 import tempfile
@@ -23,8 +22,8 @@ import littlestone
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.runs.durable import DurableRun
+from littlestone.runs.intake.form import Form
 from littlestone.runs.intake.readers import Columns, read
-from littlestone.runs.intake.sources import Form
 from littlestone.runs.learning import Publisher, learn
 
 Row = tuple[str, str, str, bool | None]
@@ -112,16 +111,15 @@ def _http(folder: Path) -> Trace:
     threading.setprofile(lambda *call: watching[0](*call))
     try:
         with serving(folder / "served") as served:
-            client = served.client()
+            client = served.client()  # which keeps its connection
             client.create("run", concepts="thresholds:64", rounds=10_000, epsilon=8.0)
             for number in range(WARM + 1):
                 if number == WARM:
                     watching[0] = trace
                 x = 37 * number % 64
-                body = json.dumps({"id": f"e{number}", "x": x, "y": int(x >= 23)}).encode()
-                status, _, answer = served.raw("POST", "/runs/run/events", body)
+                receipt = client.send("run", x, int(x >= 23), id=f"e{number}")
                 watching[0] = idle
-                assert status == 200, answer
+                assert receipt["round"] == number + 1
     finally:
         threading.setprofile(None)
     return trace

@@ -3,8 +3,8 @@
 Senders are as active as words are frequent in a real text, the manual that Python brings along
 (``pydoc_data.topics``: 64,000 words in their order, 3,000 different ones). One sender of twelve is
 abusive. Every message of theirs is reported; one in five hundred of the others' is as well, by
-mistake. An abusive sender who sees itself on the list goes on under a new name, after a while that
-changing it takes. What is published is the list, after every message, to everybody. Nobody can tell
+mistake. An abusive sender who sees itself on the list continues under a new name, after the time
+that changing it takes. The list is published after every message, and readers cannot tell
 from it who reported what.
 
     python examples/private_blocklist.py                      a few seconds

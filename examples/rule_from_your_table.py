@@ -47,8 +47,8 @@ with (folder / "loans.csv").open("w", newline="") as file:
 # ## 2. A schema
 #
 # A rule compares a number with the values of a grid, and a category with its declared values. The
-# schema is published with every rule, so write it from what everybody knows. Do not read it off
-# the rows: a rare value in it would reveal that somebody has it.
+# schema is published with every rule, so write it from public knowledge. Do not read it off
+# the rows: a rare value in it would reveal that a person has it.
 
 # %%
 SCHEMA = """

@@ -7,12 +7,12 @@ python examples/sanitizer_errors.py docs/images --full   the pictures of docs/SA
 import sys
 from pathlib import Path
 
-from littlestone.lab.claims.core import examine
-from littlestone.lab.claims.figures import draw
-from littlestone.lab.claims.statements.sanitizer_errors import (
+from littlestone.lab.claim import examine
+from littlestone.lab.claims.sanitizer_errors import (
     realizable_samples,
     sanitizers_compared,
 )
+from littlestone.lab.figures import draw
 
 SEED = 20_26
 

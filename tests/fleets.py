@@ -101,7 +101,7 @@ def batches(events: Events, size: int) -> list[Any]:
 
 
 def uninterrupted(
-    fleet: Fleet, events: Events, unread: Collection[tuple[str, int]] = ()
+    fleet: Fleet, events: Events, over_limit: Collection[tuple[str, int]] = ()
 ) -> tuple[Any, Any]:
     """What one process computes from all events of each key at once."""
     states, published = dict[bytes, bytes](), dict[Any, Any]()
@@ -116,7 +116,7 @@ def uninterrupted(
             range(1, len(xs) + 1),
             xs,
             ys,
-            unread={number for name, number in unread if name == key},
+            over_limit={number for name, number in over_limit if name == key},
         )
         published |= {(label, r.number): (r.body, r.chain) for r in releases}
     return states, published
@@ -134,16 +134,16 @@ def user_of(key: str, number: int) -> str:
 
 def beyond_their_share(parts: list[Any], most: int) -> set[tuple[str, int]]:
     """The events that are not read, by the rule itself: the first ``most`` of each user are."""
-    had, seen, unread = Counter[str](), set[tuple[str, int]](), set[tuple[str, int]]()
+    had, seen, over_limit = Counter[str](), set[tuple[str, int]](), set[tuple[str, int]]()
     for keys, seqs, _, _, users in parts:
         for key, seq, user in zip(keys, seqs, users, strict=True):
             if (key, seq) in seen:
                 continue
             seen.add((key, seq))
             if had[user] >= most:
-                unread.add((key, seq))
+                over_limit.add((key, seq))
             had[user] += 1
-    return unread
+    return over_limit
 
 
 def littlestone(*arguments: str, expect: int = 0) -> str:

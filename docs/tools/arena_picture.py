@@ -3,7 +3,7 @@
     python docs/tools/arena_picture.py
 
 Needs Chromium and the extra ``web``. Which bug the second game meets is left to chance; the film is
-made anew until the program has caught it.
+remade until the program has caught it.
 """
 
 import io

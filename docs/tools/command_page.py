@@ -1,4 +1,4 @@
-"""Write the table of ``learn``'s options on the command page anew."""
+"""Rewrite the table of ``learn``'s options on the command page."""
 
 import re
 from pathlib import Path

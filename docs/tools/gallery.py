@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from littlestone.lab.claims.core import Outcome, examine
-from littlestone.lab.claims.figures import draw
-from littlestone.lab.claims.registry import CLAIMS
+from littlestone.lab.claim import Outcome, examine
+from littlestone.lab.every_claim import CLAIMS
+from littlestone.lab.figures import draw
 
 DOCS = Path(__file__).parents[1]
 SUMMARIES = DOCS / "claims.json"

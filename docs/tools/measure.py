@@ -1,8 +1,8 @@
 """Measure every number that the pages quote, and write it where it is quoted.
 
-    python docs/tools/measure.py                  everything, some minutes
-    python docs/tools/measure.py realizable       one part
-    python docs/tools/measure.py --render         the tables and the picture again, nothing measured
+    python -m docs.tools.measure                  everything, some minutes
+    python -m docs.tools.measure realizable       one part
+    python -m docs.tools.measure --render         the tables and the picture again, nothing measured
 
 What was measured is stored in docs/measured.json. Tables and single numbers stand between two
 comments in a page; a test compares them with the file.
@@ -18,12 +18,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from docs.tools import beside_floors
+from docs.tools.written import markdown_table, nearest, power, up
+
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.choose.recommendation import recommend
 from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
-from littlestone.lab.bounds.class_floors import mistakes_floor
+from littlestone.lab.class_floors import mistakes_floor
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -157,6 +160,8 @@ PARTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "realizable": realizable,
     "agnostic": agnostic,
     "choosing-epsilon": choosing_epsilon,
+    "floors": beside_floors.defaults,
+    "majority": beside_floors.majorities,
 }
 
 
@@ -170,9 +175,9 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
                     row["learner"],
                     f"`{row['class']}`",
                     str(row["dimension"]),
-                    _power(row["rounds"]),
+                    power(row["rounds"]),
                     _spread(row["mistakes"]),
-                    "none below T" if row["bound"] is None else _round(row["bound"]),
+                    "none below T" if row["bound"] is None else up(row["bound"]),
                 )
                 for row in measured["realizable"]
             ],
@@ -182,9 +187,9 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
             [
                 (
                     f"`{row['learner']}`",
-                    _power(row["rounds"]),
+                    power(row["rounds"]),
                     _spread(row["regret"]),
-                    _round(row["bound"]),
+                    up(row["bound"]),
                     _spread(row["switches"]),
                 )
                 for row in measured["agnostic"]
@@ -196,14 +201,12 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
                 (
                     f"`{spec}`",
                     _names(rows),
-                    *(
-                        f"{_nearest(_mean(row['mistakes']))} ({_round(row['bound'])})"
-                        for row in rows
-                    ),
+                    *(f"{nearest(_mean(row['mistakes']))} ({up(row['bound'])})" for row in rows),
                 )
                 for spec, rows in _curves(measured).items()
             ],
         ),
+        **beside_floors.tables(measured),
     }
 
 
@@ -223,18 +226,18 @@ FLOORS = ("points", "sparse-sets:3", "thresholds:1024", "intervals:64", "conjunc
 def numbers(measured: dict[str, Any]) -> dict[str, str]:
     """Each number that a sentence may quote, by its name: mean mistakes, and floors."""
     found = {
-        f"{row['learner']} {row['class']}": _nearest(_mean(row["mistakes"]))
+        f"{row['learner']} {row['class']}": nearest(_mean(row["mistakes"]))
         for row in measured["realizable"]
     }
     for row in measured["choosing-epsilon"]:
         name = f"{row['class']} at {row['epsilon']:g}"
-        found[name] = _nearest(_mean(row["mistakes"]))
+        found[name] = nearest(_mean(row["mistakes"]))
     for spec in FLOORS:
         delta = DELTA if spec in ("points", "sparse-sets:3") else 0.0
         setting: Any = {"rounds": CURVE_ROUNDS, "epsilon": 1.0, "delta": delta}
         floor = mistakes_floor(class_from_spec(spec), **setting)
         found[f"floor of {spec}"] = str(math.floor(floor.mistakes)) if floor else "–"
-    return found
+    return found | beside_floors.numbers(measured)
 
 
 def with_numbers(page: str, named: dict[str, str]) -> str:
@@ -292,29 +295,12 @@ def _names(rows: Sequence[dict[str, Any]]) -> str:
     return ", ".join(sorted({row["learner"] for row in rows}))
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def _spread(values: Sequence[int]) -> str:
-    return f"{_nearest(_mean(values))} ({min(values):,}–{max(values):,})"
+    return f"{nearest(_mean(values))} ({min(values):,}–{max(values):,})"
 
 
 def _mean(values: Sequence[int]) -> float:
     return sum(values) / len(values)
-
-
-def _nearest(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-def _round(bound: float) -> str:
-    return f"{math.ceil(bound):,}"
-
-
-def _power(rounds: int) -> str:
-    return "10" + str(round(math.log10(rounds))).translate(str.maketrans("56789", "⁵⁶⁷⁸⁹"))
 
 
 def _say(row: dict[str, Any]) -> None:

@@ -2,14 +2,15 @@
 
     python -m docs.tools.practice
 
-``python -m benchmarks real drift tables`` measures and writes that file.
+``python -m benchmarks real drift tables clear`` measures and writes that file.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
-from docs.tools.measure import markdown_table, with_tables
+from docs.tools.measure import with_tables
+from docs.tools.written import markdown_table
 
 DOCS = Path(__file__).parents[1]
 KEPT = DOCS / "practice.json"
@@ -58,7 +59,7 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
                 | {f"tables {group}": found["compared"] for group, found in kept["tables"].items()}
             ),
         }
-        | {f"practice-drift-{epsilon}": _drift(rows) for epsilon, rows in kept["simulated"].items()}
+        | {"practice-drift": _drift(kept["simulated"])}
         | {
             f"practice-tables-{group.replace(' ', '-')}": _tables(found["streams"])
             for group, found in kept["tables"].items()
@@ -128,11 +129,25 @@ def _tables(streams: dict[str, Any]) -> str:
 
 
 def _drift(simulated: dict[str, Any]) -> str:
-    voting = {kind for row in simulated.values() for kind in row if kind.endswith("vote")}
-    kinds = ("default", *voting, "no limit", "no longer with time", "constant")
+    """Both epsilons beside each other; with little epsilon batches are never longer with time."""
+    much, little = simulated["1"], simulated["0.1"]
+    kinds, few = ("default", "no vote", "no limit", "no longer with time"), ("default", "no limit")
     return markdown_table(
-        ("simulated stream", *kinds),
-        [(row["what"], *(_share(row[kind]) for kind in kinds)) for row in simulated.values()],
+        (
+            "simulated stream",
+            *(f"{kind}, ε = 1" for kind in kinds),
+            *(f"{kind}, ε = 0.1" for kind in few),
+            "constant",
+        ),
+        [
+            (
+                row["what"],
+                *(_share(row[kind]) for kind in kinds),
+                *(_share(little[name][kind]) for kind in few),
+                _share(row["constant"]),
+            )
+            for name, row in much.items()
+        ],
     )
 
 

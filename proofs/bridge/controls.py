@@ -1,22 +1,27 @@
 """Python that is broken in one place each: the comparison with Coq's law must catch every one."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from random import Random
 from typing import Any, Final
 
 import instances
 from forest_instances import early_forest, lazy_forest
+from middle_instances import middle_forest, middle_packed
+from place_instances import fresh_majority, place_plan, witness_places
 from writing import Instance
 
 from littlestone.audit.controls import broken_counters as counters
 from littlestone.audit.controls import broken_forests as forests
+from littlestone.audit.controls import broken_learners as learners
 from littlestone.audit.substitution import altered, with_engine
 from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
 from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
+from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.mechanisms.histogram import PrivateHistogram
@@ -93,6 +98,15 @@ class _GrowsAgain(LazyForestEngine):
         return super()._insert(x, y)
 
 
+def _one_priced(plan: WitnessPlan) -> Fraction:
+    """The price of a plan if a mistake that moves cost as much as one more or less."""
+    sums = [Fraction(plan.query_rate) + Fraction(plan.threshold_rate)]
+    if plan.drawing is not None:
+        rates = (plan.drawing.threshold_epsilon, plan.drawing.selection_rate)
+        sums.append(sum(map(Fraction, rates), Fraction(0)))
+    return max(sums)
+
+
 def _low_threshold(recipe: PrivateHistogram) -> PrivateHistogram:
     object.__setattr__(recipe, "threshold", recipe._noise.bound)
     return recipe
@@ -146,6 +160,13 @@ CONTROLS: Final[dict[str, Drawing]] = {
         counters._NoiseOnlyWhenCounted,
     ),
     "witnesses-true-count": _witnesses(counters._WitnessesByTrueCount),
+    "places-one-priced": lambda random: place_plan(random, _one_priced),
+    "places-kept": _learner(
+        partial(witness_places, twice=True), PrivateWitnessesEngine, counters._KeepsPlaces
+    ),
+    "majority-counts-kept": lambda random: fresh_majority(
+        random, lambda recipe: with_engine(recipe, learners.CountsKept)
+    ),
     "exponential-half-sensitivity": lambda random: instances.exponential(random, _half_sensitivity),
     "DisjointBatches keeps a batch": _learner(
         instances.disjoint_batches, DisjointBatchesEngine, _KeepsTheBatch
@@ -156,6 +177,18 @@ CONTROLS: Final[dict[str, Drawing]] = {
     "forest-judged-after-seeing": _forest(forests._JudgesAgain),
     "forest-add-remove-last-layer": lambda random: lazy_forest(
         random, lambda recipe: altered(recipe, histogram=forests.add_remove)
+    ),
+    "forest-order-by-true-count": lambda random: middle_forest(
+        random, lambda recipe: altered(recipe, histogram=forests._with_true_counts)
+    ),
+    "forest-overlapping-instances": lambda random: middle_forest(
+        random, lambda recipe: with_engine(recipe, forests._WatchesTheWholeListAtOnce)
+    ),
+    "forest-matched-in-order": lambda random: middle_packed(
+        random, lambda recipe: with_engine(recipe, forests._MatchedInOrder), kind="matching"
+    ),
+    "forest-slots-by-true-count": lambda random: middle_packed(
+        random, lambda recipe: with_engine(recipe, forests._TrueSlots), kind="slots"
     ),
     "early release counts a slot twice": lambda random: early_forest(
         random, lambda recipe: with_engine(recipe, _GrowsAgain)

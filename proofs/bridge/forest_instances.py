@@ -24,7 +24,8 @@ from littlestone.audit.exact.tape import Tape
 from littlestone.audit.substitution import altered, replaced
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.json_form import one_form
-from littlestone.learners.lazy_forest.layer import tournament
+from littlestone.learners.lazy_forest import layer
+from littlestone.learners.lazy_forest.layer import ForestTable, tournament
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.online.standard_optimal import StandardOptimal
@@ -40,7 +41,12 @@ CLASSES: Final = (
 )
 
 
-class _Base:
+# Every dart and every matching as the code throws them: audits take equal ones together.
+INSERT: Final = ForestTable.insert
+NEIGHBOURS: Final = layer.neighbours
+
+
+class Base:
     """The standard optimal learner, with its states, hypotheses and examples numbered."""
 
     def __init__(self, concepts: FiniteClass, points: int) -> None:
@@ -81,10 +87,10 @@ class _Base:
         )
 
 
-class _View:
+class View:
     """The code of everything that is released, in its order."""
 
-    def __init__(self, base: _Base) -> None:
+    def __init__(self, base: Base) -> None:
         self._base, self.code = base, 1
 
     def answer(self, yes: bool) -> None:
@@ -98,7 +104,7 @@ class _View:
 
 
 @contextmanager
-def _noting(view: _View) -> Iterator[None]:
+def noting(view: View) -> Iterator[None]:
     observe, release = CountAboveThresholdRun.observe, PrivateHistogram.release
     watch = FirstFrequentRun.observe
 
@@ -121,6 +127,8 @@ def _noting(view: _View) -> Iterator[None]:
         return yes
 
     with (
+        replaced(layer, neighbours=NEIGHBOURS),
+        replaced(ForestTable, insert=INSERT),
         replaced(CountAboveThresholdRun, observe=observed),
         replaced(FirstFrequentRun, observe=watched),
         replaced(PrivateHistogram, release=released),
@@ -128,12 +136,12 @@ def _noting(view: _View) -> Iterator[None]:
         yield
 
 
-def _played(recipe: Any, learner: _Base, strategy: Strategy, rounds: int) -> Callable[[Tape], int]:
+def _played(recipe: Any, learner: Base, strategy: Strategy, rounds: int) -> Callable[[Tape], int]:
     """All that a run of ``recipe`` releases against ``strategy``, as a number."""
 
     def play(coins: Tape) -> int:
-        view = _View(learner)
-        with _noting(view):
+        view = View(learner)
+        with noting(view):
             run = recipe.start(rng=coins)
             for _ in range(rounds):
                 if run._engine.halted:
@@ -147,7 +155,7 @@ def _played(recipe: Any, learner: _Base, strategy: Strategy, rounds: int) -> Cal
 
 def lazy_forest(random: Random, changed: Any = None) -> Instance:
     rows, base = random.choice(CLASSES), random.choice(BASES)
-    concepts, learner = FiniteClass(tuple(rows)), _Base(FiniteClass(tuple(rows)), len(rows[0]))
+    concepts, learner = FiniteClass(tuple(rows)), Base(FiniteClass(tuple(rows)), len(rows[0]))
     slots, rounds = random.choice(((4, 1), (4, 2), (4, 3), (8, 2)))
     listing = PrivacyGuarantee(epsilon=2.0, delta=0.5)  # a rate of 1, and noise of at most 1
     plan = ForestPlan(
@@ -188,7 +196,7 @@ def lazy_forest(random: Random, changed: Any = None) -> Instance:
 def early_forest(random: Random, changed: Any = None) -> Instance:
     """Depth 1 with early release, and a fresh copy after it if there are restarts."""
     rows, base = random.choice(CLASSES), random.choice(BASES)
-    concepts, learner = FiniteClass(tuple(rows)), _Base(FiniteClass(tuple(rows)), len(rows[0]))
+    concepts, learner = FiniteClass(tuple(rows)), Base(FiniteClass(tuple(rows)), len(rows[0]))
     slots, rounds = random.choice(((2, 1), (2, 2), (4, 2), (2, 3), (4, 3)))
     query, noise = random.choice(((1, 1), (1, 2), (2, 1)))
     threshold, margin, restarts = random.randint(1, 2), random.randint(1, 2), random.random() < 0.5
@@ -243,7 +251,7 @@ def early_forest(random: Random, changed: Any = None) -> Instance:
 def packed_forest(random: Random, changed: Any = None) -> Instance:
     """Depth 2, with so few pairs that a list has one element at most, and that one three slots."""
     base, concepts = random.choice(BASES), FiniteClass(((0, 0), (0, 1), (1, 0), (1, 1)))
-    learner = _Base(concepts, 2)
+    learner = Base(concepts, 2)
     (pairs, darts), rounds = random.choice(((2, 6), (3, 3))), random.choice((2, 3, 3))
     lists = (
         PrivacyGuarantee(epsilon=1.0, delta=0.25),

@@ -23,7 +23,6 @@ from littlestone.audit.exact import tape
 from littlestone.audit.exact.tape import Tape
 from littlestone.audit.substitution import replaced
 from littlestone.concepts.classes.conjunctions import Conjunctions
-from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.keys import key_order
 from littlestone.concepts.witness_systems import starts_again
@@ -245,14 +244,14 @@ def exponential(random: Random, draw: Any = None) -> Instance:
 EPSILONS: Final = (0.5, 1.0, 2.0)
 
 
-def _weights_name(epsilon: float) -> str:
+def weights_name(epsilon: float) -> str:
     return f"weights_{EPSILONS.index(epsilon)}"
 
 
 def definitions() -> str:
     """What many lines share: the tables of weights of DisjointBatches."""
     tables = {
-        _weights_name(epsilon): ExponentialMechanism(epsilon=epsilon)._table.weights
+        weights_name(epsilon): ExponentialMechanism(epsilon=epsilon)._table.weights
         for epsilon in EPSILONS
     }
     return "".join(
@@ -262,25 +261,25 @@ def definitions() -> str:
 
 
 def disjoint_batches(random: Random, changed: Any = None) -> Instance:
-    rows = random.choice(([(0, 1), (1, 0)], [(0, 0), (0, 1), (1, 1)], [(0, 0), (1, 1), (1, 0)]))
-    concepts = FiniteClass(tuple(rows))
-    # A window draws one of 74 places: one window is enough, whatever else is drawn.
-    rounds = random.randint(1, 5)
+    """One window at most, since that draws one of 186 places; before it up to three batches."""
+    points, rounds = random.choice(((1, 1), (2, 2), (2, 3), (1, 4), (1, 4), (2, 4), (1, 5)))
+    concepts, voters, votes = Thresholds(points), random.choice((1, 3)), random.random() < 0.3
     recipe: Any = DisjointBatches(
         concepts=concepts,
         epsilon=random.choice(EPSILONS),
         first=random.randint(1, 2),
         growth=random.choice((1.0, 2.0)),
-        longest=random.choice((1, 2, 512)),
-        past=random.choice((1, 2, 16)),
-        window=random.randint(0, 1),
-        watched_from=random.choice((1, 4, 5)),
+        longest=1 if votes else random.choice((1, 2, 512)),
+        past=16 if votes else random.choice((1, 2, 16)),
+        window=1 if votes else random.randint(0, 1),
+        watched_from=4 if votes else random.choice((1, 4, 5)),
+        voters=3 if votes else voters,
     )
     if changed is not None:
         recipe = changed(recipe)
     strategy = Strategy(
         random,
-        lambda r: None if r.random() < 0.1 else (r.randrange(len(rows[0])), r.randint(0, 1)),
+        lambda r: None if r.random() < 0.1 else (r.randrange(concepts.n), r.randint(0, 1)),
     )
     rules = list(concepts.concepts())
     schedule = _schedule(recipe, rounds)
@@ -294,7 +293,7 @@ def disjoint_batches(random: Random, changed: Any = None) -> Instance:
                 engine.idle(0)
             else:
                 engine.step(*example)
-            place = (rules.index(engine._rule), engine._shown)[kind]
+            place = (rules.index(engine._drawn[-1]), engine._shown)[kind]
             view = 16 * view + (1 + place if due else 0)
         return view
 
@@ -303,14 +302,14 @@ def disjoint_batches(random: Random, changed: Any = None) -> Instance:
     constants = [rules.index(each) for each in engine._constants]
     kinds, dues = zip(*schedule, strict=True)
     plan = f"(Schedule {listed(map(number, kinds))} {listed(map(boolean, dues))})"
-    weights = _weights_name(recipe.epsilon)
+    weights = weights_name(recipe.epsilon)
     adversary = strategy.table(
         lambda z: "None" if z is None else f"Some ({number(z[0])}, {boolean(z[1])})"
     )
-    truth = listed(listed(boolean(rule(x)) for x in range(len(rows[0]))) for rule in rules)
+    truth = listed(listed(boolean(rule(x)) for x in range(concepts.n)) for rule in rules)
     line = (
         f"disjoint_batches_agrees {truth} {listed(map(number, constants))} "
-        f"{number(rules.index(engine._rule))} {plan} {weights} "
+        f"{number(rules.index(engine._rule))} {number(recipe.voters)} {plan} {weights} "
         f"{number(rounds)} {adversary} {law_table(law)}"
     )
     return Instance("DisjointBatches", line, len(law))

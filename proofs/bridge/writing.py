@@ -22,7 +22,7 @@ class Instance:
 
 
 def fraction(value: Fraction) -> str:
-    return f"({value.numerator} # {value.denominator})%Q"
+    return f"({value.numerator:#x} # {value.denominator:#x})%Q"
 
 
 def boolean(value: Any) -> str:
@@ -30,7 +30,7 @@ def boolean(value: Any) -> str:
 
 
 def integer(value: int) -> str:
-    return f"({value})%Z"
+    return f"({value:#x})%Z"
 
 
 def number(value: int) -> str:

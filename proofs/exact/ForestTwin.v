@@ -136,4 +136,19 @@ Definition lazy_forest_agrees (l : learner) (hypotheses pairs rounds : nat) (q q
   let share := (1 # Pos.of_nat (length runs))%Q in
   forallb (fun o => match o with Some _ => true | None => false end) runs
   && same_table (gathered code_events (flat_map (fun o => match o with Some d => scaled share d | None => [] end) runs)) law.
+
+(** From the middle of a game: layer 0 is over, and left these sequences. Lists of several hypotheses come early. *)
+Definition left_over (living : list nat) : nat -> @pair nat := fun j => Pair (nth_error living j) None true.
+Definition middle_forest_agrees (l : learner) (living : list nat) (hypotheses rounds : nat) (q qh : Q) (threshold : Z) (noise : nat) (t : Z)
+  (ranks : list (list nat)) (adv : list (N * nat)) (law : dist N) : bool :=
+  let one rank := playQ Nat.eq_dec (fun s => nth s (hypothesis_of l) 0%nat) 0%nat
+    (fun s z => nth z (nth s (after_table l) []) None) (fun _ _ _ => None) (fun h z => nth z (nth h (errs_table l) []) false)
+    1 (fun _ => length living) (fun _ _ => threshold) (fun c rounds s counts => ordered (ties c rounds s) counts) false
+    (Coins (fun _ _ => 0%nat) (fun _ _ => plain) (fun _ _ h => nth h rank 0%nat)) (reading 0%nat code_events adv)
+    (fun _ => q) (fun _ V => histogramQ qh noise t (seq 0 hypotheses) (fun h => count_occ Nat.eq_dec V h))
+    (4 * (rounds + 1)) rounds [] 0 [] (left_over living) in
+  let runs := map one ranks in
+  let share := (1 # Pos.of_nat (length runs))%Q in
+  forallb (fun o => match o with Some _ => true | None => false end) runs
+  && same_table (gathered code_events (flat_map (fun o => match o with Some d => scaled share d | None => [] end) runs)) law.
 (* main: playQ_correct *)

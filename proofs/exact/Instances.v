@@ -52,39 +52,53 @@ Definition exponential_agrees (table : list Z) (scores : list Z) (multiplicities
 (** ** DisjointBatches: what is drawn is a place among the candidates, and the concept there *)
 
 Record schedule := Schedule { kinds : list nat; dues : list bool }.  (* 0 batch, 1 window *)
+Inductive candidate := One (c : nat) | Vote (cs : list nat).
 Section Batches.
-Variables (truth : list (list bool)) (constants : list nat) (first : nat) (s : schedule) (W : list Z).
+Variables (truth : list (list bool)) (constants : list nat) (first voters : nat) (s : schedule) (W : list Z).
 Notation example := (option (nat * bool)).
 Notation view := (list (option (nat * nat))).
-Record display := Display { rule : nat; shown : nat }.
+(** The concepts drawn last and the lengths of their batches, the newest first; the rounds of the batch so far. *)
+Record display := Display { drawn : list nat; lengths : list nat; filled : nat; shown : nat }.
 Fixpoint displayed (v : view) : display :=
   match v with
-  | [] => Display first 0
+  | [] => Display [first] [0%nat] 0 0
   | y :: v =>
       let d := displayed v in
-      match y, nth (length v) (kinds s) 0%nat with
-      | None, _ => d
-      | Some (_, c), 0%nat => Display c 0
-      | Some (i, _), _ => Display (rule d) i
+      match nth (length v) (kinds s) 0%nat, y with
+      | 0%nat, None => Display (drawn d) (lengths d) (S (filled d)) (shown d)
+      | 0%nat, Some (_, c) => Display (firstn voters (c :: drawn d)) (firstn voters (S (filled d) :: lengths d)) 0 0
+      | _, None => d
+      | _, Some (i, _) => Display (drawn d) (lengths d) (filled d) i
       end
   end.
-Definition candidates (v : view) : list nat :=
+Definition rule (d : display) : candidate :=
+  if Nat.leb (fold_right Nat.add 0%nat (tl (lengths d))) (hd 0%nat (lengths d)) then One (hd 0%nat (drawn d))
+  else match find (fun c => Nat.ltb (length (drawn d)) (2 * count_occ Nat.eq_dec (drawn d) c)) (drawn d) with
+       | Some c => One c
+       | None => Vote (drawn d)
+       end.
+Definition candidates (v : view) : list candidate :=
+  let d := displayed v in
   match nth (length v) (kinds s) 0%nat with
-  | 0%nat => seq 0 (length truth)
-  | _ => rule (displayed v) :: constants
+  | 0%nat => map One (seq 0 (length truth))
+  | _ => rule d :: map One constants ++
+      match rule d with One c => if Nat.eqb c (hd 0%nat (drawn d)) then [] else [One (hd 0%nat (drawn d))] | Vote _ => [One (hd 0%nat (drawn d))] end
   end.
 Definition prior (v : view) (i : nat) : Q :=
   match nth (length v) (kinds s) 0%nat with
   | 0%nat => 1
-  | _ => inject_Z ((if Nat.eqb i 0 then 60 else 1) + (if Nat.eqb i (shown (displayed v)) then 12 else 0))
+  | _ => inject_Z ((if Nat.eqb i 0 then 120 else if Nat.leb i (length constants) then 1 else 40)
+                   + (if Nat.eqb i (shown (displayed v)) then 24 else 0))
   end.
-Definition errs_here (c : nat) (z : example) : Z :=
-  errs Bool.eqb (fun c x => nth x (nth c truth []) false) c z.
+Definition label_of (c x : nat) : bool := nth x (nth c truth []) false.
+Definition says_here (c : candidate) (x : nat) : bool :=
+  match c with One c => label_of c x | Vote cs => Nat.ltb (length cs) (2 * length (filter (fun c => label_of c x) cs)) end.
+Definition errs_here (c : candidate) (z : example) : Z := errs Bool.eqb says_here c z.
 Definition drawn_here (v : view) (batch : list example) : dist (nat * nat) :=
   let among := candidates v in
   bindQ (drawQ (weights_of W) (length among) (prior v)
-           (fun i => fold_right (fun z n => errs_here (nth i among 0%nat) z + n) 0 batch)%Z)
-        (fun i => retQ (i, nth i among 0%nat)).
+           (fun i => fold_right (fun z n => errs_here (nth i among (One 0)) z + n) 0 batch)%Z)
+        (fun i => retQ (i, match nth i among (One 0) with One c => c | Vote _ => 0%nat end)).
 Definition code_draws (v : view) : N :=
   fold_right (fun (y : option (nat * nat)) (n : N) => 16 * n + match y with None => 0 | Some (i, _) => N.of_nat (S i) end) 1 v.
 Definition disjoint_batches_agrees (rounds : nat) (adv : list (N * example)) (law : dist N) : bool :=

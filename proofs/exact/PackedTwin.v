@@ -106,4 +106,19 @@ Definition packed_forest_agrees (l : learner) (tour : list (list (list (option n
   let share := (1 # Pos.of_nat (length runs))%Q in
   forallb (fun o => match o with Some _ => true | None => false end) runs
   && same_table (gathered code_events (flat_map (fun o => match o with Some d => scaled share d | None => [] end) runs)) law.
+
+(** From the middle of a game: layer 0 is over, and left these sequences; thresholds are tables by the number of slots. *)
+Definition middle_packed_agrees (l : learner) (tour : list (list (list (option nat)))) (living : list nat) (hypotheses darts rounds : nat) (q : Q)
+  (thresholds : list (list Z)) (ranks : list (list nat)) (adv : list (N * nat)) (law : dist N) : bool :=
+  let one ds bits rank := playQ Nat.eq_dec (fun s => nth s (hypothesis_of l) 0%nat) 0%nat
+    (fun s z => nth z (nth s (after_table l) []) None) (fun u v (b : bool) => nth (if b then 1 else 0)%nat (nth v (nth u tour []) []) None)
+    (fun h z => nth z (nth h (errs_table l) []) false) 2 (length living) (fun s _ K => nth K (nth s thresholds []) 0%Z) (seq 0 hypotheses) (fun _ => 1%nat)
+    (fun c rounds s counts => ordered (order c rounds s) counts) false
+    (PackedCoins (fun K _ rounds => Nat.modulo (nth rounds ds 0%nat) K) (fun _ _ j => Nat.eqb (nth j bits 0%nat) 1) (fun _ _ h => nth h rank 0%nat)) (reading 0%nat code_events adv)
+    (fun _ => q) (fun _ V => histogramQ q 1 2 (seq 0 hypotheses) (fun h => count_occ Nat.eq_dec V h))
+    (4 * (rounds + 1)) rounds [] 0 0 [] (length living) (left_over living) in
+  let runs := flat_map (fun ds => flat_map (fun bits => map (one ds bits) ranks) (sequences (length living) [0; 1]%nat)) (sequences rounds (seq 0 darts)) in
+  let share := (1 # Pos.of_nat (length runs))%Q in
+  forallb (fun o => match o with Some _ => true | None => false end) runs
+  && same_table (gathered code_events (flat_map (fun o => match o with Some d => scaled share d | None => [] end) runs)) law.
 (* main: packed_playQ_correct *)

@@ -81,7 +81,7 @@ class NotRealizableError(LittlestoneError):
 
 
 class SnapshotError(LittlestoneError):
-    """A snapshot is truncated, belongs to another recipe, or was already continued."""
+    """A snapshot is damaged, belongs to another recipe, or was already continued."""
 
 
 class TooFewExamplesError(LittlestoneError):
@@ -99,11 +99,11 @@ class TooFewExamplesError(LittlestoneError):
 
 
 class StoreError(LittlestoneError):
-    """The store cannot be used as asked; nothing was changed."""
+    """The store cannot be used in this way; nothing was changed."""
 
 
 class RollbackError(StoreError):
-    """The store is older than what is known of it: continuing would reuse noise."""
+    """The store is an old copy: continuing it would reuse noise."""
 
 
 class InUseError(StoreError):

@@ -13,22 +13,20 @@ class Lazy:
 
     _read: Callable[[], Any]
     """Only while nothing is loaded."""
+    is_unloaded: bool = False
+    """Whether ``read`` has not been called yet."""
 
     @classmethod
     def from_reader(cls, read: Callable[[], Self]) -> Self:
         """Return an object that calls ``read`` once, when an attribute is first used."""
         lazy = cls.__new__(cls)
-        lazy._read = read
+        lazy._read, lazy.is_unloaded = read, True
         return lazy
-
-    @property
-    def is_unloaded(self) -> bool:
-        """Whether ``read`` has not been called yet."""
-        return "_read" in vars(self)
 
     def __getattr__(self, name: str) -> Any:
         read = vars(self).pop("_read", None)
         if read is None:
             raise AttributeError(f"a {type(self).__name__} has no {name}")
+        del self.is_unloaded
         vars(self).update(vars(read()))
         return getattr(self, name)

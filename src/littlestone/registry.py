@@ -1,4 +1,4 @@
-"""Registries fill themselves: an entry stands where the thing it names is defined.
+"""Registries fill themselves: an entry is listed where the thing it names is defined.
 
 A learner, a concept class, an adversary, a claim, an audit or a control is listed in a module of
 its own package, under a fixed attribute. ``discovered`` reads these lists once. Other distributions
@@ -51,7 +51,7 @@ def discovered(
         listed = getattr(module, attribute, ())
         for entry in [listed] if isinstance(listed, kind) else listed:
             if not isinstance(entry, kind):
-                raise ValueError(f"{module.__name__}.{attribute} lists {entry!r}, no {kind}")
+                raise ValueError(f"{module.__name__}.{attribute} must list {kind}s, got {entry!r}")
             if entry.name in found:
                 raise ValueError(f"{module.__name__}: the name {entry.name!r} is taken")
             found[entry.name] = entry
@@ -59,7 +59,7 @@ def discovered(
 
 
 def loaded(place: str) -> Any:
-    """Import what ``package.module:Name.attribute`` names."""
+    """Import the object at ``package.module:Name.attribute``."""
     module, _, path = place.partition(":")
     found: Any = import_module(module)
     for name in path.split("."):
@@ -68,6 +68,7 @@ def loaded(place: str) -> Any:
 
 
 def _modules(package: ModuleType, packages_only: bool) -> Iterator[ModuleType]:
+    yield package
     yield from _inside(package, packages_only)
     for point in entry_points(group=package.__name__):
         yield import_module(point.module)

@@ -20,7 +20,7 @@ from littlestone.type_checks import plain_number as plain_number
 from littlestone.type_checks import shown as shown
 
 _SMALLEST: Final = 1e-150
-_LARGEST: Final = 10**150  # a float can hold its square: of what is counted
+_LARGEST: Final = 10**150  # largest count: a float can hold its square
 LARGEST_WORD: Final = 2**63 - 1
 _LARGEST_EPSILON: Final = 1e6
 _NUMBERS: Final = (int, float, Fraction)
@@ -29,16 +29,16 @@ _MOST_KINDS: Final = 64
 _OWN: Final = "__door_"
 _CHECKED: Final = "<arguments of "
 _OF_ANY_SIZE: Final = frozenset({"seed", "slots", "threshold"})
-"""Whole numbers that are not computed with in floats; the paper's slots exceed every float."""
+"""Integers that never become floats; the paper's slots exceed every float."""
 _OPEN: Final = (inspect.Parameter.empty, Any, Hashable)
 Checked = TypeVar("Checked", bound=Callable[..., Any])
 
 
 def plain(recipe: Any) -> None:
-    """Make the numbers among a frozen dataclass's fields plain ones, and its sequences tuples.
+    """Convert a frozen dataclass's numbers to plain numbers and its sequences to tuples.
 
-    Numbers of 8 bits wrap around where a plain one would not, so a plan or a sum of costs made of
-    them would be silently wrong. Other values are left to later checks.
+    Numbers of 8 bits overflow where plain ones do not, so plans or sums of costs would be silently
+    wrong. Other values are left to later checks.
     """
     for name in _names_of_fields(type(recipe)):  # type: ignore[arg-type]
         value = getattr(recipe, name)
@@ -98,16 +98,16 @@ def checked(made: Checked) -> Checked:
 
 
 def _checked_function(function: Any) -> Any:
-    """Return a function of the same signature, compiled: noise is drawn through some of them.
+    """Return a compiled function of the same signature, since some are called for every draw.
 
-    Its text holds names of parameters, which are identifiers, and nothing else of the function:
-    defaults and annotations are values under names that no parameter has.
+    The generated source contains only the names of parameters, which are identifiers; defaults and
+    annotations are passed as values under names that no parameter has.
     """
     if function.__code__.co_filename.startswith(_CHECKED):
         return function
     signature = inspect.signature(function)
     if any(name.startswith(_OWN) for name in signature.parameters):
-        raise ValueError(f"no parameter may begin with {_OWN}, got {signature}")
+        raise ValueError(f"parameters must not begin with {_OWN}, got {signature}")
     known: dict[str, Any] = {f"{_OWN}function": function, f"{_OWN}type": type, f"{_OWN}int": int}
     known |= {f"{_OWN}least": -_LARGEST, f"{_OWN}most": _LARGEST}
     parameters, checks, passed = [], [], []
@@ -130,8 +130,7 @@ def _checked_function(function: Any) -> Any:
 
 
 def _unless_fit(each: inspect.Parameter, stars: str) -> str:
-    """Return what lets an argument pass without a closer look: its type and, of whole ones, its
-    size."""
+    """Return the source of the quick test: the type and, for integers, the size."""
     if stars:
         return ""
     name, hint = each.name, each.annotation
@@ -145,14 +144,14 @@ def _unless_fit(each: inspect.Parameter, stars: str) -> str:
 
 
 class _Name(str):
-    """Written as it is: a signature with it as a default names the default."""
+    """A default value whose repr is a name in the generated source."""
 
     __slots__ = ()
     __repr__ = str.__str__
 
 
 class _Door:
-    """Where one argument comes in."""
+    """The check of one parameter."""
 
     def __init__(self, function: Any, name: str) -> None:
         self._function, self._name = function, name
@@ -166,7 +165,7 @@ class _Door:
 
     @cached_property
     def _hint(self) -> Any:
-        # Not before the first call: names in annotations may be defined later.
+        # Resolved at the first call: names in annotations may be defined later.
         hint = get_type_hints(self._function)[self._name]
         return Any if hint is Hashable else hint  # the domain checks it
 
@@ -179,15 +178,15 @@ class _Door:
         elif len(self.kinds) < _MOST_KINDS and always_fits(
             kind := cast(Any, type(value)), self._hint
         ):
-            self.kinds.add(kind)  # of a plain type, so no other widths
+            self.kinds.add(kind)  # plain, so of no other width
         return value
 
     def all_fitting(self, values: tuple[Any, ...]) -> list[Any]:
-        """For arguments that are listed."""
+        """Check the values of ``*args``."""
         return [self.fitting(value) for value in values]
 
     def named_fitting(self, values: dict[str, Any]) -> dict[str, Any]:
-        """For arguments that form a dictionary, of a declared form or not."""
+        """Check the values of ``**kwargs``, typed or not."""
         form: Any = next(iter(get_args(self._hint)), None)
         if not is_typeddict(form):
             return {name: self.fitting(value) for name, value in values.items()}
@@ -212,7 +211,7 @@ def _plain_sequence(value: Any, depth: int = 0) -> Any:
 
 
 def _refuse_huge(name: str, value: Any) -> None:
-    """Whole numbers and fractions may exceed every float; what is computed with them does not."""
+    """Reject integers and fractions that no float can hold."""
     if type(value) not in (int, Fraction) or name in _OF_ANY_SIZE:
         return
     if not -_LARGEST <= value <= _LARGEST:
@@ -233,9 +232,9 @@ def _names_of_fields(kind: type) -> tuple[str, ...]:
 
 
 def positive(**named: Any) -> None:
-    """Refuse anything that is not a finite number above zero.
+    """Reject anything but finite numbers above zero.
 
-    So are numbers whose squares or reciprocals no float can hold, and an ``epsilon`` above a
+    Also rejects numbers whose squares or reciprocals no float can hold, and an ``epsilon`` above a
     million, which promises nothing.
 
     >>> positive(epsilon=float("nan"))
@@ -254,7 +253,7 @@ def positive(**named: Any) -> None:
 
 
 def non_negative(**named: Any) -> None:
-    """Refuse anything that is not a finite number of at least zero."""
+    """Reject anything but finite numbers of at least zero."""
     for name, value in named.items():
         if not _is_finite(value) or value < 0:
             raise ValueError(
@@ -263,24 +262,23 @@ def non_negative(**named: Any) -> None:
 
 
 def probability(**named: Any) -> None:
-    """Refuse anything outside the half-open interval [0, 1): a delta, say."""
+    """Reject numbers outside [0, 1), for instance a delta."""
     for name, value in named.items():
         if not _is_real(value) or not 0 <= value < 1:
             raise ValueError(f"{name} must lie in [0, 1), got {name}={shown(value)}")
 
 
 def open_probability(**named: Any) -> None:
-    """Refuse anything outside the open interval (0, 1): a failure probability, say."""
+    """Reject numbers outside (0, 1), for instance a failure probability."""
     for name, value in named.items():
         if not _is_real(value) or not _SMALLEST <= value < 1:
             raise ValueError(f"{name} must lie in (0, 1), got {name}={shown(value)}")
 
 
 def integer(*, at_least: int | None = None, at_most: int | None = None, **named: Any) -> int:
-    """Return the last argument as a plain int; raise a ValueError if one is no such number.
+    """Return the last argument as a plain int; raise a ValueError unless all are in range.
 
-    True and 3.0 are no whole numbers. Use the returned number: numpy's 8-bit numbers wrap
-    around.
+    True and 3.0 are rejected. Use the returned number: numpy's 8-bit integers overflow.
 
     >>> integer(count=np.uint8(200), at_least=0) + 100
     300
@@ -305,7 +303,7 @@ _COUNTS: Final = (
 _MOST: Final = dict.fromkeys((*_COUNTS.split(), "parts"), _LARGEST) | dict.fromkeys(
     ("batch", "size", "max_contributions"), LARGEST_WORD
 )
-"""What is counted is computed with in floats, and what is stepped through in machine words."""
+"""Limits: counts are used as floats, and iterated ranges as machine words."""
 _DIMENSIONS: Final = "dimension draws littlestone_dimension switches vc_dimension"
 _SHARES: Final = "delta error failure_probability fake gap share"
 _RATES: Final = "above_threshold_epsilon change epsilon inner_epsilon optimism rate width zcdp"
@@ -319,7 +317,7 @@ _USUAL: Final[dict[str, Callable[..., Any]]] = {
 
 
 def usual(**named: Any) -> None:
-    """Refuse what is outside of the range that its name has nearly everywhere.
+    """Reject numbers outside the usual range of their name.
 
     >>> usual(rounds=10, epsilon=0.5, failure_probability=1.0)
     Traceback (most recent call last):
@@ -331,17 +329,17 @@ def usual(**named: Any) -> None:
 
 
 def usual_fields(recipe: Any) -> None:
-    """``fields_fit``, and ``usual`` for the numbers among the fields that have such a name."""
+    """Apply ``fields_fit``, and ``usual`` to the fields with a usual range."""
     fields_fit(recipe)
     for name, hint in _hints_of(type(recipe)).items():  # type: ignore[arg-type]
         if name in _USUAL and hint in _NUMBERS:
             _USUAL[name](**{name: getattr(recipe, name)})
-        if name == "rounds" and hint in _NUMBERS:  # which are stepped through
+        if name == "rounds" and hint in _NUMBERS:  # rounds are iterated over
             integer(rounds=recipe.rounds, at_most=LARGEST_WORD)
 
 
 def label(y: Any, name: str = "label", count: int = 2) -> int:
-    """Return ``y`` as a plain integer, 0 or 1, or one of ``count`` labels; or refuse it.
+    """Return ``y`` as a plain integer; raise a ValueError unless it is one of ``count`` labels.
 
     >>> label(True)
     1
@@ -358,21 +356,26 @@ def label(y: Any, name: str = "label", count: int = 2) -> int:
         for number in range(2, count):
             if y == number:
                 return number
-    except Exception:  # its own: an array's truth value is undefined, a signalling NaN refuses
+    except Exception:  # from the value itself, as an array's truth value or a signalling NaN
         pass
     raise ValueError(f"label must be {_all_of(count)}, got {name}={shown(y)}")
 
 
 def labels(ys: Any, count: int = 2) -> NDArray[np.uint8]:
-    """Return what ``label`` says of each label of a block, or refuse it naming the first bad one.
+    """Return ``label`` of each label of a block; the error names the first bad one.
 
-    What has one type of number is looked at as a whole; of anything else each label is.
+    Arrays of one numeric type are checked as a whole, anything else label by label.
     """
     kind = getattr(ys, "dtype", None)
     if isinstance(kind, np.dtype) and kind.kind in "biuf" and not isinstance(ys, np.ma.MaskedArray):
         array = np.asarray(ys)
     else:
-        array = np.array(_small_numbers(ys, count), dtype=np.uint8)
+        values: Any = listed(labels=ys)
+        try:
+            values = bytearray(values)  # numpy reads bytes ten times as fast as a list
+        except Exception:  # of what is in the list: a closer look follows
+            values = [label(y, f"labels[{place}]", count) for place, y in enumerate(values)]
+        array = np.array(values, dtype=np.uint8)
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
     if array.dtype != np.uint8 or (array >= count).any():
@@ -388,17 +391,8 @@ def _all_of(count: int) -> str:
     return "0 or 1" if count == 2 else f"from 0 to {count - 1}"
 
 
-def _small_numbers(ys: Any, count: int) -> bytearray | list[int]:
-    """Small whole numbers as bytes, which numpy reads ten times as fast; others one by one."""
-    values = listed(labels=ys)
-    try:
-        return bytearray(values)
-    except Exception:  # of what is in the list: a closer look follows
-        return [label(y, f"labels[{place}]", count) for place, y in enumerate(values)]
-
-
 def listed(kind: Any = Any, **named: Any) -> list[Any]:
-    """Return the values of one argument as a list, or refuse it unless all are of the kind.
+    """Return one argument as a list; raise a ValueError unless all elements are of the kind.
 
     >>> listed(int, weights=(1, 2.5))
     Traceback (most recent call last):
@@ -408,7 +402,7 @@ def listed(kind: Any = Any, **named: Any) -> list[Any]:
     ((name, values),) = named.items()
     try:
         each = iter(values)
-    except Exception:  # its own, whatever it is
+    except Exception:  # raised by the value itself
         raise ValueError(f"{name} must be a sequence, got {name}={shown(values)}") from None
     found = values if type(values) is list else list(each)
     if kind is not Any:
@@ -418,7 +412,7 @@ def listed(kind: Any = Any, **named: Any) -> list[Any]:
 
 
 def pairs(**named: Any) -> tuple[list[Any], list[Any]]:
-    """Return the points and the labels of one argument, or refuse it unless it holds pairs.
+    """Return the points and labels of one argument; raise a ValueError unless it holds pairs.
 
     >>> pairs(dataset=[(1, 0), (2, 1)])
     ([1, 2], [0, 1])
@@ -438,13 +432,13 @@ def pairs(**named: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _is_real(value: object) -> bool:
-    kind = type(value)  # asking an abstract class takes ten times as long
+    kind = type(value)  # isinstance with an abstract class is ten times slower
     return kind is float or kind is int or (isinstance(value, Real) and kind is not bool)
 
 
 def _is_finite(value: Any) -> bool:
     if not _is_real(value):
         return False
-    if isinstance(value, Rational):  # whole numbers and fractions may exceed every float
+    if isinstance(value, Rational):  # integers and fractions may exceed every float
         return bool(abs(cast(Any, value)) <= float_info.max)
     return math.isfinite(value)

@@ -14,7 +14,7 @@ import numpy as np
 _BUILT_IN = (NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 _WITH_CONTENT = (Mapping, tuple, list, AbstractSet, np.ndarray)
 _NUMBERS_IN: Final = {np.bool_: "b", np.integer: "biu", np.floating: "biuf"}
-"""The kinds of arrays that may stand for one of such numbers."""
+"""The dtype kinds that fit an array of each number type."""
 UNIONS: Final = (Union, UnionType)
 _MOST_REMEMBERED: Final = 1024
 _Test = Callable[[Any], bool]
@@ -32,10 +32,10 @@ _IN_WORDS: Final = {
 }
 _LONGEST_SHOWN: Final = 300
 _SECRET: Final = frozenset({"key", "secret", "snapshot", "state", "token"})
-"""Arguments of which no message says more than their type."""
+"""Arguments that messages describe only by their type."""
 
 hints_of: Callable[[Any], dict[str, Any]] = lru_cache(maxsize=_MOST_REMEMBERED)(get_type_hints)
-"""The annotations of a class, looked up once: callers do not change them."""
+"""The annotations of a class, cached; callers must not change them."""
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -49,7 +49,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def _test_for(hint: Any) -> _Test:
-    """Return the annotation taken apart once: saved runs ask for the same few again and again."""
+    """Return the test for an annotation; cached, since saved runs repeat the same few."""
     if hint is None:
         return lambda value: value is None
     origin, inner = get_origin(hint), get_args(hint)
@@ -64,7 +64,7 @@ def _test_for(hint: Any) -> _Test:
     if isinstance(hint, TypeVar) and (hint.__constraints__ or hint.__bound__):
         return _test_for(Union[hint.__constraints__ or hint.__bound__])  # noqa: UP007
     if hint is Any or not isinstance(hint, type):
-        return lambda value: True  # names that mypy alone knows
+        return lambda value: True  # names that only mypy knows
     if hint in (int, float):
         return lambda value: type(value) in (int, hint)
     if getattr(hint, "_is_protocol", False):
@@ -101,13 +101,13 @@ def _iterates(value: Any) -> bool:
         return True
     try:
         iter(value)
-    except Exception:  # its own, whatever it is
+    except Exception:  # raised by the value itself
         return False
     return True
 
 
 def _array_kinds(inner: tuple[Any, ...]) -> str | None:
-    """Return the kinds of numbers that may stand for those of an annotated array.
+    """Return the dtype kinds that fit an annotated array.
 
     None if any may.
     """
@@ -135,7 +135,7 @@ def _test_within(origin: type, inner: tuple[Any, ...]) -> _Test:
 
 
 def _offers(value: Any, protocol: Any) -> bool:
-    """Return whether it has every member of the protocol, without asking it for any."""
+    """Return whether the value's class has every member of the protocol."""
     kind: Any = type(value)
     lacking = _lacking(kind, protocol)
     return not lacking or lacking <= getattr(value, "__dict__", {}).keys()
@@ -143,13 +143,13 @@ def _offers(value: Any, protocol: Any) -> bool:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def _lacking(kind: Any, protocol: Any) -> frozenset[str]:
-    """Return the members of the protocol that are no attributes of the class."""
+    """Return the members of the protocol that the class lacks."""
     members = (name for name in dir(protocol) if not name.startswith("_"))
     return frozenset(name for name in members if not hasattr(kind, name))
 
 
 def require_fit(name: str, value: Any, hint: Any) -> None:
-    """Refuse a value that does not fit, by name; any real number may stand for a float."""
+    """Raise a ValueError unless the value fits; any real number fits a float."""
     if fits(value, hint) or (type(value) in _NUMBERS and _may_be(type(value), hint)):
         return
     got = f"a {type(value).__name__}" if name in _SECRET else f"{name}={shown(value)}"
@@ -157,24 +157,24 @@ def require_fit(name: str, value: Any, hint: Any) -> None:
 
 
 def _what_lacks(value: Any, hint: Any) -> str:
-    """Return what a value would need to be of an interface that it nearly has, in words."""
-    asked = [one for one in (hint, *get_args(hint)) if getattr(one, "_is_protocol", False)]
-    if not asked or isinstance(value, _BUILT_IN):
+    """Describe the members that a value lacks for a protocol."""
+    wanted = [one for one in (hint, *get_args(hint)) if getattr(one, "_is_protocol", False)]
+    if not wanted or isinstance(value, _BUILT_IN):
         return ""
     kind: Any = type(value)
-    lacking = min((_lacking(kind, one) for one in asked), key=len)
+    lacking = min((_lacking(kind, one) for one in wanted), key=len)
     return f", which lacks {', '.join(sorted(lacking))}"
 
 
 def _may_be(kind: type, hint: Any) -> bool:
-    """Return whether a number of this type may stand for one of those that are asked for."""
-    asked = {one for one in (hint, *get_args(hint)) if one in _NUMBERS}
-    return float in asked or (Fraction in asked and kind is int)
+    """Return whether a number of this type fits the annotation."""
+    wanted = {one for one in (hint, *get_args(hint)) if one in _NUMBERS}
+    return float in wanted or (Fraction in wanted and kind is int)
 
 
 @lru_cache(maxsize=512)
 def _wanted(hint: Any) -> str:
-    """Return a type in words."""
+    """Describe a type in words."""
     if get_origin(hint) is Literal:
         return " or ".join(map(repr, get_args(hint)))
     if get_origin(hint) in UNIONS:
@@ -187,7 +187,7 @@ def shown(value: Any) -> str:
     """Return the ``repr`` of a value for a message, shortened."""
     try:
         text = repr(value)
-    except Exception:  # its own, whatever it is: the caller is about to be told of the value
+    except Exception:  # any error of the value's own repr; the caller reports the value
         return f"something of the type {type(value).__name__}"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
@@ -206,7 +206,7 @@ def plain_number(value: Any) -> Any:
     if isinstance(value, np.bool_):
         return bool(value)
     if isinstance(value, str):
-        return str.__str__(value)  # whatever a subclass says of itself
+        return str.__str__(value)  # ignores a subclass's own __str__
     if isinstance(value, Integral):
         return operator.index(value)
     if isinstance(value, Rational):

@@ -22,7 +22,7 @@ COMMANDS = "littlestone.cli."
 ENTRIES = {
     "littlestone.audit.controls": "CONTROLS",
     "littlestone.audit.subjects": "AUDITS",
-    "littlestone.lab.claims.statements": "CLAIMS",
+    "littlestone.lab.claims": "CLAIMS",
     "littlestone.lab.private_teachers": "AUDITS",
 }
 

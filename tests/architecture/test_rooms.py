@@ -18,3 +18,10 @@ def folders(root: Path) -> set[str]:
 def test_unit_tests_mirror_the_code() -> None:
     assert folders(UNIT) <= folders(SOURCE)
     assert "architecture" in folders(ROOT / "tests") - folders(SOURCE)
+
+
+def test_the_house_stays_small() -> None:
+    """At most as many modules and folders as were asked for; pyproject.toml lists the layers."""
+    inside = [path for path in SOURCE.rglob("*") if path.name != "__pycache__"]
+    assert len([path for path in inside if path.suffix == ".py"]) <= 420
+    assert len([SOURCE, *(path for path in inside if path.is_dir())]) <= 45

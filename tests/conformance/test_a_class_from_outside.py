@@ -199,7 +199,7 @@ def test_its_hypotheses_come_back_from_json_only_if_they_are_registered(
         json_form.hypothesis_from_json({"kind": "arc", "n": "6"})
     json_form.register_hypothesis("arc", Arc.from_json)  # once more changes nothing
     for taken in ("arc", "threshold", "majority_vote"):
-        with pytest.raises(ValueError, match="another reader"):
+        with pytest.raises(ValueError, match="already has a reader"):
             json_form.register_hypothesis(taken, lambda data: arc)
     monkeypatch.delitem(json_form.READERS, "arc")
     with pytest.raises(ValueError, match="unknown kind of hypothesis 'arc'"):

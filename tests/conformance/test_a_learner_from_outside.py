@@ -76,7 +76,7 @@ def test_a_learner_from_outside_is_listed_played_learned_with_and_resumed(tmp_pa
     ("was", "becomes", "reason"),
     [
         ('name="one-draw"', 'name="private-keys"', "the name 'private-keys' is taken"),
-        ("LEARNERS = (\n    LearnerEntry(", "LEARNERS = (\n    dict(", "lists {'name'"),
+        ("LEARNERS = (\n    LearnerEntry(", "LEARNERS = (\n    dict(", "must list"),
     ],
 )
 def test_an_entry_that_cannot_be_one_is_named(

@@ -19,14 +19,14 @@ from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.protocols import OnlineLearner
+from littlestone.learners.lazy_forest.eager_forest import EagerForest
+from littlestone.learners.lazy_forest.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.online.halving import Halving
 from littlestone.learners.online.linear import Perceptron, Winnow
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.rivals.eager_forest import EagerForest
-from littlestone.learners.rivals.fresh_copies import FreshCopies
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mechanisms.frequent_release import FrequentRelease

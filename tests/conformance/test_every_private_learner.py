@@ -21,9 +21,9 @@ from littlestone.lab.private_teachers.recipe import PrivateTeachers
 from littlestone.learners import codec
 from littlestone.learners.forms import form_digest
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
+from littlestone.learners.restarting import Restarting
 from littlestone.learners.run import PrivateRun
-from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.learners.unknown_horizon import UnknownHorizon
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, labelled, secure, seeded
 from littlestone.randomness.word_sources import labelled_keys

@@ -13,8 +13,8 @@ from littlestone.audit.two_worlds import Subject, World
 from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
-from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.learners.agnostic_finite.naive_recomposition import NaiveRecomposition
+from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 

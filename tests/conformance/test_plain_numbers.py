@@ -23,12 +23,12 @@ from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.plan import EpochPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.restarting import Restarting
 from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
 from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
 from littlestone.learners.sanitizers.realizable_sanitizer import RealizableSanitizer
 from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
-from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.learners.unknown_horizon import UnknownHorizon
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.above_threshold import AboveThreshold

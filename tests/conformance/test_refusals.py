@@ -44,7 +44,7 @@ from littlestone.learners.online.proper_agnostic import ProperAgnostic
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_majority.plan import FreshPlan
-from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.laplace_count import LaplaceCount
 from littlestone.randomness import seeded

@@ -107,7 +107,7 @@ REFUSED: dict[str, Any] = {
         [1],
         [1],
         [1],
-        unread=[Rude()],  # type: ignore[list-item]
+        over_limit=[Rude()],  # type: ignore[list-item]
     ),
     "a family of nothing": lambda: ls.learners.sanitizers.IntervalSanitizer(
         rounds=16,

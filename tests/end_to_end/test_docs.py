@@ -17,7 +17,7 @@ from tests.public import public
 from typer.testing import CliRunner
 
 from littlestone.cli.main import app
-from littlestone.lab.claims.registry import CLAIMS
+from littlestone.lab.every_claim import CLAIMS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -56,9 +56,9 @@ def test_the_first_events_of_each_user_are_read_and_others_are_rounds_all_the_sa
                 keys, seqs, xs, ys, users = parts[chance.randrange(place + 1)]
                 database.put(connection, counting.recipe, keys, seqs, xs, [0] * len(ys), users)
     assert counting.work() == len(events) * EACH
-    unread = beyond_their_share(parts, MOST)
-    assert 20 < len(unread) < len(events) * EACH - 200
-    assert counting.content() == uninterrupted(counting, events, unread)
+    over_limit = beyond_their_share(parts, MOST)
+    assert 20 < len(over_limit) < len(events) * EACH - 200
+    assert counting.content() == uninterrupted(counting, events, over_limit)
     assert counting.content() != uninterrupted(counting, events)
 
 
@@ -77,11 +77,11 @@ def test_what_a_user_says_changes_as_many_rounds_as_are_read(counting: Fleet) ->
     """All examples of one user are replaced: nobody else's are read otherwise."""
     events = some_events(12, EACH)
     parts = [with_users(batch) for batch in batches(events, 300)]
-    unread = beyond_their_share(parts, MOST)
+    over_limit = beyond_their_share(parts, MOST)
     flat = [row for part in parts for row in zip(*part, strict=True)]
     busiest = max({row[4] for row in flat}, key=[row[4] for row in flat].count)
     theirs = {(key, seq) for key, seq, _, _, user in flat if user == busiest}
-    assert len(theirs) > MOST == len(theirs - unread)
+    assert len(theirs) > MOST == len(theirs - over_limit)
     other = {
         key: [
             (63 - x, 1 - y) if (key, at) in theirs else (x, y)
@@ -92,15 +92,15 @@ def test_what_a_user_says_changes_as_many_rounds_as_are_read(counting: Fleet) ->
     for batch in batches(other, 300):
         counting.put(*with_users(batch))
     counting.work()
-    assert counting.content() == uninterrupted(counting, other, unread)
+    assert counting.content() == uninterrupted(counting, other, over_limit)
     untouched = {
         key: [
-            other[key][at - 1] if (key, at) in theirs - unread else example
+            other[key][at - 1] if (key, at) in theirs - over_limit else example
             for at, example in enumerate(examples, start=1)
         ]
         for key, examples in events.items()
     }
-    assert counting.content() == uninterrupted(counting, untouched, unread)
+    assert counting.content() == uninterrupted(counting, untouched, over_limit)
 
 
 def test_users_are_given_where_they_are_counted_and_nowhere_else(

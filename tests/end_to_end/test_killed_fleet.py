@@ -150,9 +150,9 @@ def test_kills_change_nothing_where_users_are_counted(
     kills = max(1, KILLS // 3)
     again = [batch for place, batch in enumerate(parts) for _ in range(1 + (place % 7 == 0))]
     killed_again_and_again(fleet, log, again, kills)
-    unread = beyond_their_share(parts, 3)
-    assert 0.3 * KEYS * EACH < len(unread) < KEYS * EACH
-    assert fleet.content() == uninterrupted(fleet, events, unread)
+    over_limit = beyond_their_share(parts, 3)
+    assert 0.3 * KEYS * EACH < len(over_limit) < KEYS * EACH
+    assert fleet.content() == uninterrupted(fleet, events, over_limit)
     require_nothing_lost(fleet, log, kills, " with users")
 
 

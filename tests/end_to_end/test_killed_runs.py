@@ -18,9 +18,9 @@ from tests.server import MISSING, binaries
 
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.lazy_forest.eager_forest import EagerForest
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.rivals.eager_forest import EagerForest
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import Randomness
 from littlestone.runs import durable
@@ -171,7 +171,7 @@ def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomn
         counted = run._feeding._counted
         assert counted is not None and len(owners) == 70
         most = run.run.recipe.max_contributions
-        known = dict(zip(owners, counted.add(user or b"" for user in owners), strict=True))
+        known = dict(zip(owners, (counted.add(user or b"") for user in owners), strict=True))
         assert known == {user: min(events, most) for user, events in owners.items()}
     logged = [release_line(release) for release in run.releases()]
     assert published.read_bytes().splitlines() == logged

@@ -66,7 +66,7 @@ REFUSED = {
     "no such file": learn(source="nothing.csv"),
     "a folder": learn(source="folder.csv"),
     "an empty file": learn(source="empty.csv"),
-    "not a known ending": learn(source="events.txt"),
+    "not a known ending": learn(source="events.dat"),
     "no Parquet": learn(source="broken.parquet"),
     "not UTF-8": learn(source="latin.csv"),
     "no such learner": learn("--learner", "nobody"),
@@ -121,7 +121,7 @@ def test_a_refused_command_leaves_everything_as_it_was(
     Path("huge.toml").write_text(f"[delay]\ngrid = [1, 1{'0' * 400}]\n")
     Path("notes.txt").write_text("precious notes\n")
     Path("note.txt").write_text("precious note")
-    Path("events.txt").write_text("delay,late\n3,1\n")
+    Path("events.dat").write_text("delay,late\n3,1\n")
     Path("empty.csv").touch()
     Path("latin.csv").write_bytes("delay,late,größe\n3,1,2\n".encode("latin-1"))
     Path("broken.parquet").write_bytes(b"PAR1 and nothing else")

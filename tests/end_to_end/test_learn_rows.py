@@ -123,8 +123,12 @@ REFUSED = {
         (), "'delay' is missing in 33 rows: add missing = \"own value\" below [delay]",
     ),
     "labels -1 and 1": (
+        [row[:-1] + ("1" if place % 4 else "-1") for place, row in enumerate(rows(50))], HEADER,
+        ("--check", "0"), "every label that could be read is 1; give",
+    ),
+    "labels -1 and 1, seen at once": (
         [row[:-1] + ("1" if place % 4 else "-1") for place, row in enumerate(rows(50))], HEADER, (),
-        "every label that could be read is 1; give",
+        "every label that can be read is 1. 'late' is neither 0 nor 1 (--positive says what is 1)",
     ),
     "beyond the rounds": (rows(500), HEADER, (), "the rows after them were not taken"),
 }  # fmt: skip

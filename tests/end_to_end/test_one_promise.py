@@ -15,8 +15,8 @@ from littlestone.adapters.river import PrivateClassifier
 from littlestone.choose.catalogue import LEARNERS
 from littlestone.cli.main import app
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.learners.restarting import Restarting
+from littlestone.learners.unknown_horizon import UnknownHorizon
 from littlestone.privacy.composition import user_level
 from littlestone.randomness import seeded
 
@@ -67,7 +67,7 @@ def test_it_says_everywhere_whether_it_is_enforced(tmp_path: Path, name: str) ->
         ((stored,),) = connection.execute("SELECT value FROM about WHERE name = 'promise'")
     connection.close()
     assert stored == promise
-    assert ("(24 unread: their users reached --max-contributions)" in printed) == (
+    assert ("(24 not read: their users reached --max-contributions)" in printed) == (
         name == "counted"
     )
 

@@ -118,7 +118,7 @@ def test_who_does_not_count_it_is_refused(command: Command) -> None:
         "9",
     )
     status, _, said = command(*words, "--store", "run.db")
-    assert status == 2 and "were paid for" in said and not Path("run.db").exists()
+    assert status == 2 and "cost privacy" in said and not Path("run.db").exists()
 
 
 @pytest.mark.parametrize(

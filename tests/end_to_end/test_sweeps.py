@@ -20,8 +20,8 @@ from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.game.protocols import Attack
 from littlestone.game.sweeps import Failure, Summary, Sweep, Workers, repeat
 from littlestone.game.transcript import Transcript
-from littlestone.lab.claims.core import Outcome
-from littlestone.lab.claims.registry import CLAIMS, examine_all
+from littlestone.lab.claim import Outcome
+from littlestone.lab.every_claim import CLAIMS, examine_all
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import Randomness, secure, seeded
 

@@ -28,15 +28,15 @@ from littlestone.game.play import play
 from littlestone.game.protocols import Adversary
 from littlestone.lab.private_teachers.plan import TeachersPlan
 from littlestone.lab.private_teachers.recipe import PrivateTeachers
+from littlestone.learners.experts.prediction_game import play_predictions
+from littlestone.learners.experts.prediction_plan import PredictionPlan
+from littlestone.learners.experts.private_prediction import PrivatePrediction
 from littlestone.learners.online.halving import Halving
 from littlestone.learners.online.linear import Perceptron, Winnow
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.private_prediction.plan import PredictionPlan
-from littlestone.learners.private_prediction.prediction_game import play_predictions
-from littlestone.learners.private_prediction.recipe import PrivatePrediction
-from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.learners.restarting import Restarting
+from littlestone.learners.unknown_horizon import UnknownHorizon
 from littlestone.randomness import seeded
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"

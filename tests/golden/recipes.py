@@ -18,6 +18,7 @@ from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.experts.exponential_weights import ExponentialWeights
 from littlestone.learners.forms import canonical_form
+from littlestone.learners.lazy_forest.eager_forest import EagerForest
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.online.halving import Halving
 from littlestone.learners.online.linear import Perceptron
@@ -26,11 +27,10 @@ from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
-from littlestone.learners.rivals.eager_forest import EagerForest
-from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
+from littlestone.learners.restarting import Restarting
+from littlestone.learners.sanitized.batches import SanitizedBatches
 from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
-from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.learners.unknown_horizon import UnknownHorizon
 from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
 
 FORMS = Path(__file__).parent / "recipe_forms.json"

@@ -16,13 +16,13 @@ from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import SnapshotError, StoreError
+from littlestone.learners.agnostic_finite.naive_recomposition import NaiveRecomposition
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.forms import canonical_form, from_form
+from littlestone.learners.lazy_forest.fresh_copies import FreshCopies
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.rivals.fresh_copies import FreshCopies
-from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
-from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
-from littlestone.learners.wrappers.restarting import Restarting
+from littlestone.learners.restarting import Restarting
+from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.randomness import seeded
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.intake.event import Event

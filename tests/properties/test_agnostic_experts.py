@@ -27,7 +27,7 @@ from littlestone.game.play import play
 from littlestone.game.protocols import OnlineLearner, OnlineState
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.sanitized_experts.paths import subsets_up_to
+from littlestone.learners.sanitized.paths import subsets_up_to
 from littlestone.randomness import Randomness
 
 POINTS = 4

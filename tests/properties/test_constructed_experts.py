@@ -13,13 +13,13 @@ from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresholds
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.game.protocols import OnlineLearner
-from littlestone.lab.claims.measuring import closest_expert, released_points
+from littlestone.lab.measuring import closest_expert, released_points
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.sanitized_experts.families import HistogramFamily, error_class
-from littlestone.learners.sanitized_experts.paths import Released
-from littlestone.learners.sanitized_experts.plan import ConstructionPlan
-from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.learners.sanitized.families import HistogramFamily, error_class
+from littlestone.learners.sanitized.paths import Released
+from littlestone.learners.sanitized.plan import ConstructionPlan
+from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.privacy.mechanisms.binary_mechanism import DyadicIntervals
 from littlestone.randomness import Randomness
 

@@ -15,15 +15,15 @@ from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.game.protocols import OnlineLearner, OnlineState
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.sanitized_experts.draw import GroupDraw, weigh
-from littlestone.learners.sanitized_experts.paths import (
+from littlestone.learners.sanitized.draw import GroupDraw, weigh
+from littlestone.learners.sanitized.paths import (
     SLOT_BITS,
     Paths,
     PredictorLosses,
     shares_of,
     subsets_up_to,
 )
-from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.privacy.mechanisms.binary_mechanism import DyadicIntervals
 from littlestone.privacy.mechanisms.noise.exact import exp_bounds
 from littlestone.privacy.mechanisms.noise.integer_weights import weight_table

@@ -80,7 +80,7 @@ class Doors(Record):
 
     def compare(self, earlier: Visit, asked: Any) -> None:
         if isinstance(earlier.recipe, LaplaceCount):
-            changes = np.atleast_1d(asked) - np.atleast_1d(earlier.asked)
+            changes = np.atleast_1d(asked) - np.atleast_1d(earlier.given)
             if np.abs(changes).max() > earlier.recipe.sensitivity or np.count_nonzero(changes) > 2:
                 raise SensitivityError(f"counts changed by {changes}")
         else:

@@ -16,7 +16,7 @@ from littlestone.concepts.protocols import ConceptClass, Label, Point
 from littlestone.errors import HorizonExceededError
 from littlestone.game.protocols import OnlineLearner, OnlineState
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.sanitized_experts.paths import subsets_up_to
+from littlestone.learners.sanitized.paths import subsets_up_to
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 from littlestone.randomness import Randomness
 from littlestone.theory.expert_bounds import hedge_regret_upper_bound

@@ -1,6 +1,7 @@
 """Rows on their way through scikit-learn, River and HTTP."""
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -8,7 +9,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 import pandas as pd
-from tests.rows.door import Rounds, Rows, column_of, learner_over, rounds_of
+from tests.rows.door import Rounds, Rows, column_of, learner_over, objects, rounds_of
 from tests.rows.files import json_of
 from tests.rows.tables import (
     LABEL,
@@ -21,7 +22,7 @@ from tests.rows.typed import NUMPY, array_of, series_of, typed_tables
 from littlestone.adapters import sklearn as adapter
 from littlestone.adapters.river import PrivateClassifier
 from littlestone.adapters.sklearn import PrivateOnlineClassifier
-from littlestone.concepts.schema import Schema
+from littlestone.concepts.schema import LabelledSchema, Schema
 from littlestone.http import wire
 from littlestone.http.client import Client
 from littlestone.http.routes import sent_in
@@ -54,6 +55,13 @@ def of_estimators(table: Callable[[Public, Rows], tuple[Any, Any]]) -> Rounds:
 def as_lists(public: Public, rows: Rows) -> tuple[Any, Any]:
     names = [name for name in public.kinds if name != LABEL]
     return [[row[name] for name in names] for row in rows], column_of(rows, LABEL)
+
+
+def as_rows_of_all_kinds(public: Public, rows: Rows) -> tuple[Any, Any]:
+    """Each row in a container of its own, which is part of the row."""
+    X, y = as_lists(public, rows)  # noqa: N806
+    holders = (list, tuple, objects, deque, lambda cells: dict(enumerate(cells)).values())
+    return [holders[len(repr(row)) % len(holders)](row) for row in X], y
 
 
 def as_frame(public: Public, rows: Rows) -> tuple[Any, Any]:
@@ -99,7 +107,8 @@ def without_dates(draw: Callable[[Coins], Table]) -> Callable[[Coins], Table]:
 
 @cache
 def _river_model(schema: Schema) -> PrivateClassifier:
-    return PrivateClassifier(learner_over(schema), labels=(0, 1))
+    declared = schema.labels if isinstance(schema, LabelledSchema) else (0, 1)
+    return PrivateClassifier(learner_over(schema), labels=declared)
 
 
 def of_river(public: Public, rows: Rows) -> list[str]:

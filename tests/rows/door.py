@@ -48,6 +48,8 @@ def changed_rounds(door: Door, table: Table) -> int:
     public, place, before, after = table.public, table.place, table.rows, table.replaced
     old, new = _outcome(door, public, before), _outcome(door, public, after)
     if old is not None and new is not None:
+        if _outcome(door, public, [before[place]]) != old[place : place + 1]:
+            return len(before) + 1  # it is another round among others than alone
         moved = {i for i, (one, other) in enumerate(zip(old, new, strict=True)) if one != other}
         return len(moved | {place}) if moved else 0
 

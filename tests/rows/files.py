@@ -26,11 +26,13 @@ from tests.rows.typed import REAL, SMALL, WHOLE
 from littlestone import require
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.concepts.classes.stumps import Stumps
+from littlestone.runs.feeding import Intake
 from littlestone.runs.fleet import database
 from littlestone.runs.fleet.blocks import line_reader, numbered
-from littlestone.runs.intake.event import Event
-from littlestone.runs.intake.readers import Columns, read
-from littlestone.runs.intake.sources import BadRow, Form
+from littlestone.runs.intake.event import Event, EventBlock, Waiting
+from littlestone.runs.intake.form import BadRow, Form
+from littlestone.runs.intake.readers import Columns, read, read_blocks
+from littlestone.runs.intake.users import user_digests
 
 
 @contextmanager
@@ -41,6 +43,7 @@ def _file(name: str) -> Iterator[Path]:
 
 
 _USUAL: Final = Columns(label=LABEL)
+_USERS: Final = Columns(label=LABEL, user=LABEL)
 
 
 def _events(
@@ -49,10 +52,10 @@ def _events(
     """Of every row its round, and whether it fits, which counts where rows may be rejected."""
     concepts = Stumps(public.schema, 1)
     found = read(str(path), concepts, columns, standard_input=io.BytesIO(), form=form)
-    return list(map(_told, found))
+    return list(map(told, found))
 
 
-def _told(event: Event | BadRow) -> str:
+def told(event: Event | BadRow) -> str:
     if isinstance(event, BadRow):
         known = None if event.stand_in is None else event.stand_in.example
         return repr((known, "does not fit", event.field, event.reason))
@@ -91,6 +94,30 @@ def german_of(value: Any) -> str:
     if type(value) is int and 999 < value < 10**12:
         return f"{value:,}".replace(",", ".")
     return text.replace(".", ",") if isinstance(value, float | Decimal) else text
+
+
+def skipped_of(write: Callable[[Path, list[str], Rows], None]) -> Callable[..., None]:
+    """The same lines behind two that are skipped."""
+
+    def written(path: Path, names: list[str], rows: Rows) -> None:
+        write(path, names, rows)
+        content = path.read_bytes()
+        path.write_bytes(b'two lines "of\nsomething else\n' + content)
+
+    return written
+
+
+MEASURED: Final = Form(units="€ % km m", date_format="unix", skip=2)
+
+
+def measured_of(value: Any) -> str:
+    """Numbers with units, and moments as seconds, some of which nobody can read."""
+    if isinstance(value, datetime) and value == value:
+        return str(value.timestamp())
+    text = text_of(value)
+    if isinstance(value, float | Decimal):
+        return f" -€ {text} km " if text.startswith("0") else f"{text}%\t"
+    return f"{text} m" if type(value) is int else text
 
 
 JAPANESE: Final = Form(encoding="iso2022_jp")
@@ -151,20 +178,30 @@ PARQUET: Final[dict[str, tuple[Any, ...]]] = {
     "microseconds": (10**15, 0, 2**62, -(2**62), None),
     "zone": (10**15, 0, NANOSECONDS + 1, -(2**63) + 1, 2**63 - 1, None),
     "list": ([1], [], None),
+    "dictionary": ("A", "1", "é", "", "0", None),
+    "codes": (0, 1, 15, 2**53 + 1, None),
+    "huge decimal": (Decimal(0), Decimal(1), Decimal(10**60), None),
+    "seconds": (10**9, 0, 2**62, -(2**62), None),
+    "time": (10**12, 0, 1, None),
+    "half": (0.0, 1.0, 0.1, None),
+    "nothing": (None,),
 }
 _ARROW: Final[dict[str, Any]] = {
     "decimal": pa.decimal128(10, 2), "wide decimal": pa.decimal128(38, 0), "int64": pa.int64(),
     "uint64": pa.uint64(), "int8": pa.int8(), "float64": pa.float64(), "float32": pa.float32(),
-    "bool": pa.bool_(), "list": pa.list_(pa.int64()),
+    "bool": pa.bool_(), "list": pa.list_(pa.int64()), "half": pa.float16(), "nothing": pa.null(),
+    "dictionary": pa.dictionary(pa.int8(), pa.string()), "huge decimal": pa.decimal256(70, 0),
+    "codes": pa.dictionary(pa.int32(), pa.int64()),
 }  # fmt: skip
 _STORED: Final[dict[str, tuple[Any, Any]]] = {
     "string": (pa.binary(), pa.string()), "date": (pa.int32(), pa.date32()),
     "nanoseconds": (pa.int64(), pa.timestamp("ns")),
     "microseconds": (pa.int64(), pa.timestamp("us")), "zone": (pa.int64(), _ZONED),
+    "seconds": (pa.int64(), pa.duration("s")), "time": (pa.int64(), pa.time64("ns")),
 }  # fmt: skip
 
 
-def _arrow(kind: str, values: list[Any]) -> Any:
+def arrow_of(kind: str, values: list[Any]) -> Any:
     if kind in _ARROW:
         return pa.array(values, type=_ARROW[kind])
     stored, shown = _STORED[kind]
@@ -178,13 +215,14 @@ def write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
 def of_parquet(public: Public, rows: Rows) -> list[str]:
     with _file("rows.parquet") as path:
         write_parquet(
-            path, {name: _arrow(kind, column_of(rows, name)) for name, kind in public.kinds.items()}
+            path,
+            {name: arrow_of(kind, column_of(rows, name)) for name, kind in public.kinds.items()},
         )
         return _events(public, path)
 
 
 def of_arrow(public: Public, rows: Rows) -> list[str]:
-    columns = {name: _arrow(kind, column_of(rows, name)) for name, kind in public.kinds.items()}
+    columns = {name: arrow_of(kind, column_of(rows, name)) for name, kind in public.kinds.items()}
     labels = [_plain(label) for label in columns.pop(LABEL)]
     cells = public.schema.check_many(pa.table(columns))
     return rounds_of(cells, require.labels(labels))
@@ -212,6 +250,33 @@ def of_files(
     return rounds
 
 
+def into_a_journal(name: str, write: Callable[[Path, list[str], Rows], None]) -> Rounds:
+    """What a durable run writes down of a file, and the block that its learner gets."""
+
+    def rounds(public: Public, rows: Rows) -> list[str]:
+        concepts, waiting = Stumps(public.schema, 1), Waiting()
+        with _file(name) as path:
+            write(path, list(public.kinds), [*rows, rows[0]])
+            for item in read_blocks(str(path), concepts, _USERS, standard_input=io.BytesIO()):
+                if isinstance(item, EventBlock):
+                    waiting.add_block(item)
+                else:
+                    event = item.stand_in if isinstance(item, BadRow) else item
+                    waiting.add(event)
+        intake = Intake(concepts.domain, user_digests(b"k"))
+        group = intake.checked(waiting.together(), first=1)
+        told = zip(
+            group.bodies,
+            group.digests,
+            group.users,
+            rounds_of(group.points, np.array(group.labels)),
+            strict=True,
+        )
+        return [repr(one) for one in told][-len(rows) - 1 : -1]
+
+    return rounds
+
+
 # A fleet: rows of one key, numbered.
 
 
@@ -231,7 +296,8 @@ def of_a_fleet(public: Public, rows: Rows) -> list[str]:
             form=Form(),
         )
         events = [event for part in parts for event in zip(*part, strict=True)]
-    return list(map(repr, events))[1:]
+    told = [repr((k, number - n, *more)) for n, (k, number, *more) in enumerate(events, start=1)]
+    return told[1:]
 
 
 def put_into_a_fleet(public: Public, rows: Rows) -> list[str]:
@@ -247,7 +313,7 @@ def of_spark(public: Public, rows: Rows) -> list[str]:
     reader = line_reader(learner_over(public.schema).concepts, _KEYED, sequence="number")
     numbers = [{"key": "7", "number": place, **row} for place, row in enumerate(rows, start=1)]
     return [
-        _told(line.event) for line in reader(_json_lines(["key", "number", *public.kinds], numbers))
+        told(line.event) for line in reader(_json_lines(["key", "number", *public.kinds], numbers))
     ]
 
 
@@ -258,4 +324,4 @@ def of_a_feature(public: Public, rows: Rows) -> list[str]:
         write_json(path, ["x", LABEL], rows)
         columns = Columns(label=LABEL, feature="x")
         found = read(str(path), concepts, columns, standard_input=io.BytesIO())
-        return list(map(_told, found))[1:]
+        return list(map(told, found))[1:]

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from littlestone.concepts.schema import Numeric, Schema
+from littlestone.concepts.schema import LabelledSchema, Numeric, Schema
 
 Item = TypeVar("Item")
 TOO_LARGE: Final = 10**400  # which no float holds
@@ -91,6 +91,7 @@ KINDS: Final[dict[str, tuple[Any, ...]]] = {
     ),
     "times": (time(5, 15), "05:15", "24:00"),
     "missing": (None, "", math.nan, pd.NA, pd.NaT, np.datetime64("NaT"), np.float64("nan")),
+    "words for nothing": ("NULL", "NA", "-", "nan", "None", np.str_("NULL"), np.str_("")),
     "no cells": ([1], (1, 2), (), {}, b"x", 1j, np.array([1, 2]), frozenset({1}), timedelta(1)),
 }  # fmt: skip
 """What a column may hold; none of them depends on any data."""
@@ -171,6 +172,26 @@ def drawn(coins: Coins, schemas: Sequence[Schema] = (*SCHEMAS, WIDE)) -> Table:
     schema = coins.one_of(schemas)
     kinds = {name: coins.one_of(_USUAL.get(name, _NUMBERS)) for name in columns_of(schema)}
     return table_of(Public(schema, kinds), coins, row_of)
+
+
+MANY_LABELS: Final = ("A", 1, "é", "2")
+
+
+def with_many_labels(draw: Callable[[Coins], Table]) -> Callable[[Coins], Table]:
+    """The same tables over schemas that declare labels, which cells are, or look like."""
+
+    def drawn_with_labels(coins: Coins) -> Table:
+        table = draw(coins)
+        schema = LabelledSchema(table.public.schema.fields, MANY_LABELS)
+        kind = table.public.kinds[LABEL]
+        if kind in _USUAL[LABEL]:
+            kind = coins.one_of(("words", "bits", "numbers in words", "decimals", "booleans"))
+            for row in (*table.rows, table.other):
+                if coins.uniform() < 0.9:
+                    row[LABEL] = coins.one_of(KINDS[kind])
+        return table._replace(public=Public(schema, {**table.public.kinds, LABEL: kind}))
+
+    return drawn_with_labels
 
 
 def table_of(public: Public, coins: Coins, row: Callable[..., dict[str, Any]]) -> Table:

@@ -1,7 +1,7 @@
 """Columns with types, which are public: what each may hold, and what holds it."""
 
 from collections.abc import Callable, Mapping
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -129,8 +129,19 @@ POLARS: Final[dict[str, tuple[Any, ...]]] = {
     "String": ("A", "B", "é", "1", "", None),
     "Date": (*filter(lambda day: not isinstance(day, str), KINDS["days"]), None),
     "Int8": SMALL,
+    "Int128": (0, 1, 15, 2**64, -(2**100), None),
+    "Decimal": (Decimal("0.00"), Decimal("1.00"), Decimal("0.10"), Decimal(10**20), None),
+    "Categorical": ("A", "B", "é", "1", None),
+    "Datetime": (datetime(2013, 1, 1, 5), datetime(1, 1, 1), datetime(9999, 12, 31, 23), None),
+    "Time": (time(5, 15), time(0), None),
+    "Duration": (timedelta(1), timedelta(0), None),
+    "Binary": (b"A", b"1", b"\xff", None),
+    "Object": (0, 1, True, Decimal(1), 0.1, 2**53 + 1, None, "A", (1, 2)),
+    "List": ([1], [], None),
+    "Null": (None,),
 }
+_POLARS: Final[dict[str, Any]] = {"Decimal": pl.Decimal(38, 2), "List": pl.List(pl.Int64)}
 
 
 def polars_of(kind: str, values: list[Any]) -> Any:
-    return pl.Series(values, dtype=getattr(pl, kind))
+    return pl.Series(values, dtype=_POLARS.get(kind) or getattr(pl, kind))

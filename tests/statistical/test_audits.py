@@ -62,6 +62,7 @@ CORRECT_LEARNERS = {audit.name for audit in learner_subjects.AUDITS}
 # seen is computed instead (tests/unit/audit/exact/test_witnesses.py).
 VISIBLE = {
     **{name: 4_000 for name in CORRECT_LEARNERS if not AUDITS[name].enumerated},
+    "private-prediction": 24_000,
     "private-witnesses": 16_000,
     "private-keys": 96_000,  # one game of sixty lists the key
 }

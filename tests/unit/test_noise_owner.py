@@ -19,11 +19,11 @@ from tests.threads import together
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HaltedError, HorizonExceededError, RetiredError
+from littlestone.learners.agnostic_finite.naive_recomposition import NaiveRecomposition
 from littlestone.learners.engine import fields_of
 from littlestone.learners.experts.exponential_weights import ExponentialWeights
 from littlestone.learners.experts.run import Totals
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
 from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
 from littlestone.learners.sanitizers.interval_sanitizer import IntervalSanitizer
 from littlestone.privacy import mechanisms

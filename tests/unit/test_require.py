@@ -112,7 +112,7 @@ def test_names_of_parameters_mean_nothing_to_the_check() -> None:
 
     def own(__door_function: int) -> None: ...
 
-    with pytest.raises(ValueError, match="no parameter may begin with __door_"):
+    with pytest.raises(ValueError, match="parameters must not begin with __door_"):
         require.checked(own)
 
 

@@ -26,7 +26,7 @@ def test_a_release_appears_by_itself(browser: Any, tmp_path: Path, size: tuple[i
         watched.page.wait_for_selector("li:has-text('spam.example')")
         watched.page.wait_for_selector("#timeline canvas")
         watched.page.wait_for_selector("#mistakes canvas")
-        watched.page.wait_for_selector("#baselines li:has-text('list nobody')")
+        watched.page.wait_for_selector("#baselines li:has-text('list no key')")
         wide = watched.page.evaluate("document.documentElement.scrollWidth")
         assert wide <= size[0]
         assert watched.complaints == [] and watched.asked == {watched.address}

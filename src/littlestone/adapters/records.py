@@ -1,4 +1,4 @@
-"""Convert one record at a time to a point, by a fixed map that is declared beforehand."""
+"""Convert one record at a time to a point, by a map that is declared in advance."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

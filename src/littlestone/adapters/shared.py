@@ -5,8 +5,10 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from littlestone.choose.auto import AdversaryKind as AdversaryKind
+from littlestone.choose.auto import Setting as Setting
 from littlestone.choose.request import Request
 from littlestone.concepts.hypotheses.weighted_vote import Releases
 from littlestone.concepts.json_form import hypothesis_from_json
@@ -18,13 +20,11 @@ from littlestone.learners.run import PrivateLearner, PrivateRun, recipe_from_for
 from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 
-Setting = Literal["agnostic", "realizable"]
-AdversaryKind = Literal["oblivious", "adaptive"]
 _MAGIC: Final = b"littlestone-classifier-2\n"
 
 
 def learner_for(
-    *, learner: PrivateLearner | str, concepts: Any, rounds: int | None, **asked: Any
+    *, learner: PrivateLearner | str, concepts: Any, rounds: int | None, **fields: Any
 ) -> PrivateLearner:
     """Return the requested recipe: ``learner`` itself, or the learner of the request.
 
@@ -36,16 +36,16 @@ def learner_for(
     if isinstance(learner, str):
         if concepts is None:
             raise ValueError("exactly one of learner (a whole recipe) and concepts must be given")
-        return Request(over=concepts, learner=learner, rounds=rounds, **asked).recipe()
+        return Request(over=concepts, learner=learner, rounds=rounds, **fields).recipe()
     if concepts is not None:
         raise ValueError("exactly one of learner (a whole recipe) and concepts must be given")
     if rounds is not None:
         raise ValueError(f"rounds must be omitted if a learner is given, got rounds={rounds!r}")
-    budget = PrivacyGuarantee(epsilon=asked["epsilon"], delta=asked["delta"])
+    budget = PrivacyGuarantee(epsilon=fields["epsilon"], delta=fields["delta"])
     if not learner.guarantee().within(budget):
         raise ValueError(
             f"the learner promises {learner.guarantee()}, which is more than "
-            f"epsilon={asked['epsilon']!r}, delta={asked['delta']!r} allow"
+            f"epsilon={fields['epsilon']!r}, delta={fields['delta']!r} allow"
         )
     return learner
 

@@ -4,7 +4,7 @@ Values are checked here before scikit-learn converts them to one type: in a list
 digits beside a float, or True beside 1, would decide how other rows are read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any, Final
 
 import numpy as np
@@ -49,10 +49,10 @@ def columns_of(
         return list(frame_columns(frame).values())
     cells = _cells(table) if isinstance(table, list | tuple) else table
     if isinstance(cells, np.ndarray) and cells.dtype.kind not in (*_NUMBERS, "c"):
-        kept = {"dtype": object, "ensure_all_finite": False}
+        options = {"dtype": object, "ensure_all_finite": False}
     else:
-        kept = {"dtype": None, "ensure_all_finite": False}
-    array = validate_data(estimator, cells, reset=reset, **kept)
+        options = {"dtype": None, "ensure_all_finite": False}
+    array = validate_data(estimator, cells, reset=reset, **options)
     _refuse_infinite(array)
     return list(array.T)
 
@@ -70,15 +70,30 @@ def _refuse_infinite(array: NDArray[Any]) -> None:
 
 
 def _cells(rows: Sequence[Any]) -> Any:
-    """Return rows as an array of objects; other inputs are returned for a closer look."""
-    if not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
-        return rows
-    widths = {len(row) if np.ndim(row[:0]) == 1 else -1 for row in rows}
-    if len(widths) != 1 or widths == {-1}:
+    """Return rows as an array of objects; other inputs are returned for a closer look.
+
+    Whatever holds the values of one row: numpy would bring all rows to one type for its sake.
+    """
+    values = [_values(row) for row in rows]
+    found = [row for row in values if row is not None]
+    widths = {len(row) for row in found}
+    if len(found) < len(values) or len(widths) != 1:
         return rows
     (width,) = widths
-    cells = np.fromiter((cell for row in rows for cell in row), object, width * len(rows))
-    return cells.reshape(len(rows), width)
+    cells = np.fromiter((cell for row in found for cell in row), object, width * len(found))
+    return cells.reshape(len(found), width)
+
+
+def _values(row: Any) -> Sequence[Any] | NDArray[Any] | None:
+    """Return the values of a row; None if it is none."""
+    if isinstance(row, list | tuple):
+        return row
+    if isinstance(row, np.ndarray):
+        return row if row.ndim == 1 else None
+    if hasattr(row, "__array__"):
+        return _values(np.asarray(row))
+    odd = isinstance(row, str | bytes | Mapping | Set) or not isinstance(row, Collection)
+    return None if odd else list(row)
 
 
 def targets_of(y: Any, columns: Sequence[Any]) -> NDArray[Any]:

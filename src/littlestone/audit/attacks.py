@@ -13,7 +13,7 @@ from littlestone.audit.two_worlds import Deterministic, World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneQuestion(Deterministic):
-    """Challenge at once with two inputs, and notice some feature of the one answer."""
+    """Challenge at once with two inputs and notice a feature of the only answer."""
 
     zero: Any
     one: Any
@@ -25,7 +25,7 @@ class OneQuestion(Deterministic):
 
 
 def above_or_below(answers: tuple[Any, ...]) -> Hashable:
-    """Return the pattern of a sparse vector's answers: how many noes, and how it ended."""
+    """Return the pattern of sparse-vector answers: how many noes, and how it ended."""
     return len(answers), answers[-1]
 
 
@@ -36,7 +36,7 @@ def yes_counts(answers: tuple[bool, ...]) -> Hashable:
 
 
 def finer_than_the_grid(answer: float) -> Hashable:
-    """Return whether a small answer has bits that 1 + noise could not have kept."""
+    """Return whether a small answer has bits that 1 + noise would have rounded away."""
     return abs(answer) < 0.25 and not float(answer * 2.0**53).is_integer()
 
 
@@ -55,7 +55,7 @@ class FirstRound(Deterministic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThenWait(Deterministic):
-    """A one or a zero first, then ``rounds`` zeros, a last bit; notice how long it took."""
+    """Send a one or a zero, then ``rounds`` zeros and a last bit; notice how long it took."""
 
     before: tuple[Any, ...] = ()
     rounds: int = 8
@@ -97,7 +97,7 @@ class LearnTheThreshold(Deterministic):
         quiet = not world.challenge(1, 0)
         for _ in range(12):
             quiet = quiet and not world.send(0)
-        while not world.send(1):  # bring the current instance to its end
+        while not world.send(1):  # end the current instance
             pass
         ones = 0
         for _ in range(60):
@@ -124,7 +124,7 @@ class CompareTwoAnswers(Deterministic):
         return difference
 
 
-# One favoured expert against this many others: the ratio of one draw shows most of its epsilon.
+# One favoured expert against this many: the ratio of one draw shows most of its epsilon.
 OTHERS = 12
 EXPERTS = OTHERS + 1
 Losses = NDArray[np.uint8]
@@ -138,7 +138,7 @@ def only(expert: int) -> Losses:
 
 
 def all_but(expert: int) -> Losses:
-    """Return a loss for everybody else."""
+    """Return a loss for all other experts."""
     return 1 - only(expert)
 
 
@@ -160,18 +160,18 @@ class HalfAgainstHalf(Deterministic):
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
         half = (np.arange(EXPERTS) < EXPERTS // 2).astype(np.uint8)
-        everybody = np.ones(EXPERTS, dtype=np.uint8)
+        all_charged = np.ones(EXPERTS, dtype=np.uint8)
         played = [world.challenge(half, 1 - half)]
-        played += [world.send(everybody) for _ in range(self.rounds)]
+        played += [world.send(all_charged) for _ in range(self.rounds)]
         return int(sum(expert < EXPERTS // 2 for expert in played))
 
 
 class OneMoreLoss(Deterministic):
-    """Two experts err until one loss more may end the phase; then the one that plays, or the other.
+    """Charge both experts until a loss may end the phase; then charge the playing one or the other.
 
-    Notices what the answer is and who plays then. Should the phase end too early, the special round
-    comes at once. Before and after it both experts err, so that later draws are independent of all
-    this, and each shows the special round once more.
+    Notices the answer and the expert that plays next. If the phase ends too early, the special
+    round comes at once. Before and after it both experts err, so later draws are independent and
+    each shows the special round once more.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -187,29 +187,29 @@ class OneMoreLoss(Deterministic):
 
 
 class MoveTheRate(Deterministic):
-    """Tell two experts apart first; then the same loss for all, or none, and twenty draws."""
+    """Separate two experts first; then charge all or none, and watch twenty draws."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
         for _ in range(30):
             world.send(all_but(0))
-        nobody = np.zeros(EXPERTS, dtype=np.uint8)
-        played = [world.challenge(nobody, 1 - nobody)]
-        played += [world.send(nobody) for _ in range(19)]
+        none_charged = np.zeros(EXPERTS, dtype=np.uint8)
+        played = [world.challenge(none_charged, 1 - none_charged)]
+        played += [world.send(none_charged) for _ in range(19)]
         return int(sum(expert == 0 for expert in played))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskAgain(Deterministic):
-    """Teach that a point is 1, or do not; then ask about it until the run halts.
+    """Teach that a point is 1, or not; then query it until the run halts.
 
-    Points have one 1 at most, and the label 0 that follows fits no point for a copy that has
-    learned the 1: it stays as it is.
+    A concept has at most one 1, so the label 0 that follows contradicts a copy that has learned the
+    1, and that copy stays unchanged.
     """
 
     most: int
     width: int = 1
-    """Numbers of ones are told apart in steps of this."""
+    """The width of the bins into which numbers of ones are grouped."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""

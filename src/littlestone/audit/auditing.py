@@ -1,4 +1,4 @@
-"""Refute a privacy claim, or say up to where it could not be refuted."""
+"""Refute a privacy claim, or report the largest epsilon that the games refute."""
 
 import math
 import time
@@ -39,14 +39,14 @@ def epsilon_lower_bound(
     failure_probability: float,
     delta: float = 0.0,
 ) -> float:
-    """Return an epsilon that the counts refute at this ``delta``; 0 when they refute none.
+    """Return an epsilon that the counts refute at this ``delta``; 0 if they refute none.
 
-    In each of ``games`` independent games a fair hidden bit chose the world; an event fixed
-    beforehand came up ``hits`` times in one world and ``neighbour_hits`` times in the other, with
-    probabilities p and q. Given that it comes up, the bit is the first world's with probability
-    r = p / (p + q), and the number of such games is binomial. If p <= e^epsilon q + delta, then
-    r <= (e^epsilon + delta / (p + q)) / (1 + e^epsilon). So exact lower bounds on r and on
-    p + q refute every smaller epsilon. One bound on the ratio is sharper than two on its sides.
+    In each of ``games`` independent games a fair hidden bit chose the world. An event fixed in
+    advance occurred ``hits`` times in one world and ``neighbour_hits`` times in the other, with
+    probabilities p and q. Given that it occurs, the bit is the first world's with probability r = p
+    / (p + q), and the number of such games is binomial. If p <= e^epsilon q + delta, then r <=
+    (e^epsilon + delta / (p + q)) / (1 + e^epsilon). So exact lower bounds on r and on p + q refute
+    every smaller epsilon. One bound on the ratio is sharper than two on its sides.
 
     Exceeds the true epsilon with probability at most ``failure_probability``.
 
@@ -60,7 +60,7 @@ def epsilon_lower_bound(
     happened = hits + neighbour_hits
     if happened == 0:
         return 0.0
-    # The sum p + q matters through delta only, so it gets a small share of the failures.
+    # The sum p + q matters only through delta, so it gets a small share of the failures.
     share = failure_probability / 8 if delta else 0.0
     ratio = binomial_lower_bound(hits, happened, failure_probability=failure_probability - share)
     if delta:
@@ -80,11 +80,11 @@ def guessing_lower_bound(
     """Return an epsilon that ``right`` of ``guesses`` guesses refute at this ``delta``; 0 for none.
 
     In each game a fair hidden bit chose the world, and the player guessed it or passed. The number
-    of guesses was fixed beforehand; ``games``, and how each was played, may depend on all before.
+    of guesses was fixed in advance; ``games``, and how each was played, may depend on the past.
     In one game, let p be the probability of a right guess and q that of a wrong one. The promise
-    for both directions, added up, says p <= e^epsilon q + delta. So a part of the right guesses,
-    of probability at most delta, can be called luck, such that a guess without luck is right with
-    probability at most r = e^epsilon / (1 + e^epsilon), whatever happened before. Hence ``right``
+    for both directions, added up, says p <= e^epsilon q + delta. So right guesses of probability at
+    most delta can be set aside as luck, such that a guess without luck is right with probability
+    at most r = e^epsilon / (1 + e^epsilon), whatever happened before. Hence ``right``
     is at most a binomial number of ``guesses`` chances r, and the number of lucky games. Games
     may overlap, if their learners' coins are independent: all that one of them shows is a
     function of a randomised response to its bit [VZ23].
@@ -110,7 +110,7 @@ def _refuted(skilled: int, guesses: int, failure_probability: float) -> float:
 
 
 def _most_lucky(games: int, delta: float, failure_probability: float) -> int:
-    """So many games were lucky at most, at every number of games up to a power of two at once.
+    """Bound the number of lucky games, for all numbers of games up to a power of two at once.
 
     A player decides how many games there are until the last guess.
     """
@@ -123,11 +123,11 @@ def _most_lucky(games: int, delta: float, failure_probability: float) -> int:
 
 
 class Guesses:
-    """The guesses so far, and an epsilon that they refute, valid whenever one looks or stops.
+    """The guesses so far and an epsilon that they refute, valid at any stopping time.
 
-    The bound is taken anew after 10 guesses and whenever there are a quarter more; the j-th time
-    it may fail with a part 1 / (j (j + 1)) of ``failure_probability``. Where there is a delta,
-    luck takes half of that probability, once for all times: lucky games do not become fewer.
+    The bound is recomputed after 10 guesses and then after every quarter more; the j-th time it may
+    fail with a share 1 / (j (j + 1)) of ``failure_probability``. With a delta, luck takes half of
+    that probability, once for all times.
 
     >>> guesses = Guesses(delta=0.0, failure_probability=0.01)
     >>> for _ in range(40):
@@ -150,7 +150,7 @@ class Guesses:
         return self.right + self.wrong
 
     def add(self, right: bool | None) -> None:
-        """One game more: the guess was right, was wrong, or there was none."""
+        """Record a game: the guess was right, wrong, or None."""
         self.games += 1
         if right is None:
             return
@@ -172,15 +172,15 @@ class Guesses:
 
 FIRST_STAGE = 500
 MOST_RUNS = 10**8
-"""The most games of an audit. A perfect attack proves an epsilon of about 17 with them."""
+"""The most games of an audit; with them a perfect attack proves an epsilon of about 17."""
 
 Notices = tuple[Counter[Hashable], Counter[Hashable]]
-"""How often each thing was noticed, in world 0 and in world 1."""
+"""The number of times each notice occurred, in world 0 and in world 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """What an audit found. It never says “private”."""
+    """The result of an audit. It never says “private”."""
 
     subject: str
     adversary: str
@@ -197,7 +197,7 @@ class AuditReport:
 
     @property
     def verdict(self) -> str:
-        """One sentence, as careful as the numbers."""
+        """One sentence that claims no more than the numbers."""
         numbers = (
             f"epsilon is at least {self.epsilon_lower_bound:.3f} at delta = "
             f"{self.claimed.delta:g} (claimed {self.claimed.epsilon:g}; {self.runs} runs; this "
@@ -217,13 +217,13 @@ def audit(
     failure_probability: float = 1e-4,
     progress: Callable[[int, float], None] | None = None,
 ) -> AuditReport:
-    """Play up to ``runs`` games, the hidden bit a fair coin, and bound epsilon from below.
+    """Play up to ``runs`` games with a fair hidden bit and bound epsilon from below.
 
-    Stages double in size. In each, the events are those that looked best in all earlier stages,
-    and only the stage's own games count as evidence. The last stage, about half of all games, may
-    fail with half of ``failure_probability``; stage j before it with the part 1 / (2 j (j + 1));
-    each part is shared by the two directions. So the bound is valid whenever one stops, and the
-    audit stops at the first violation.
+    Stages double in size. Each uses the events that looked best in the earlier stages, and only its
+    own games count as evidence. The last stage, about half of all games, may fail with half of
+    ``failure_probability``; stage j before it with a share 1 / (2 j (j + 1)); the two directions
+    divide each share. So the bound is valid at any stopping time, and the audit stops at the first
+    violation.
     """
     require.integer(runs=runs, at_least=4 * FIRST_STAGE, at_most=MOST_RUNS)
     require.open_probability(failure_probability=failure_probability)
@@ -264,17 +264,16 @@ def audit(
 
 @dataclass(frozen=True, slots=True)
 class OneExample(Deterministic):
-    """Force some mistakes at the first point, then one more or none, and watch the rule there.
+    """Force mistakes at the first point, then one more or none, and watch the rule there.
 
-    It knows nothing of the learner but what every learner shows, so it is weak against those that
-    look at many examples at once.
+    It uses nothing specific to the learner, so it is weak against learners that need many examples.
     """
 
     before: int
     after: int = 8
 
     def noticed(self, world: World) -> Hashable:
-        """Return what the rule says of the point after the challenge."""
+        """Return the rule's label of the point after the challenge."""
         point = next(iter(world.opening.recipe.concepts.domain))
         shown = world.opening.shown
         for _ in range(self.before):
@@ -302,17 +301,17 @@ def learner(
     failure_probability: float = 1e-4,
     progress: Callable[[int], None] | None = None,
 ) -> AuditReport:
-    """Audit any learner: replace one example at several moments, and watch what it publishes.
+    """Audit any learner: replace one example at several times and watch what it publishes.
 
     Args:
-        recipe: the learner; what it claims is its ``guarantee()``.
-        runs: games in all, shared by the moments.
-        rng: where the coins come from.
-        failure_probability: of the reported bound, shared by the moments.
-        progress: is told how many games were played.
+        recipe: the learner; the claim is its ``guarantee()``.
+        runs: the total number of games, divided among the times.
+        rng: the source of randomness.
+        failure_probability: of the reported bound, divided among the times.
+        progress: called with the number of games played.
 
     Returns:
-        The report of the moment that refutes most. Finding nothing says little: a specific attack
+        The report of the time that refutes most. Finding nothing proves nothing: a specific attack
         may find more (``littlestone.audit.TwoWorldAdversary``).
 
     >>> import littlestone as ls
@@ -375,8 +374,8 @@ def telling_event(
 ) -> list[Hashable]:
     """Return the event (a set of notices) that promises the largest bound.
 
-    By the Neyman–Pearson lemma only sets of the largest likelihood ratios need to be tried. What
-    each would prove is guessed from these counts; the guess is no part of the evidence.
+    By the Neyman–Pearson lemma only sets of the largest likelihood ratios need to be tried. These
+    counts only select the event; they are not part of the evidence.
     """
     games = often.total() + rarely.total()
     ranked = sorted(often, key=lambda notice: (rarely[notice] + 0.5) / (often[notice] + 0.5))

@@ -1,9 +1,9 @@
 """Replay a learner on neighbouring streams and compare what each mechanism receives.
 
-Black-box audits see outputs only. Here the randomness that routes data is frozen by a seed, every
-mechanism is replaced by one that gives the same answers in both worlds, and two things are
-asserted: the inputs of each mechanism differ by no more than its declared sensitivity, and the
-same mechanisms are asked in the same order (control flow depends on nothing but their answers).
+Black-box audits see only outputs. Here a seed freezes the randomness that routes data, and every
+mechanism is replaced by one that gives the same answers in both worlds. The audit then checks that
+the inputs of each mechanism differ by no more than its declared sensitivity, and that the same
+mechanisms are called in the same order (control flow depends only on their answers).
 """
 
 from collections import Counter
@@ -35,17 +35,17 @@ class SensitivityError(LittlestoneError):
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One question put to a mechanism, and its answer."""
+    """One call of a mechanism, with its input and its answer."""
 
     door: str
     recipe: object
-    asked: Any
+    given: Any
     answered: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A question that was not the same in both worlds."""
+    """A call whose input differed between the worlds."""
 
     recipe: object
     before: Any
@@ -54,8 +54,8 @@ class Difference:
     def price(self) -> Fraction:
         """Return what the difference costs the changed example, in epsilon.
 
-        The parts of one mechanism add up. A bit of a count costs all of its epsilon, an exchanged
-        key too, and half an exchange half of it; a draw costs its rate times the width of the
+        The parts of one mechanism add up. A changed bit of a count and an exchanged key cost the
+        whole epsilon, half an exchange half of it; a draw costs its rate times the width of the
         change of scores.
         """
         recipe = self.recipe
@@ -67,24 +67,24 @@ class Difference:
             return Fraction(recipe.epsilon) * len(_changes(self.before, self.after)) / cells
         if isinstance(recipe, CountAboveThreshold | FirstFrequent | AboveThreshold):
             return Fraction(recipe.epsilon)
-        raise SensitivityError(f"it is not known what {recipe!r} costs")
+        raise SensitivityError(f"the price of {recipe!r} is unknown; add it to Difference.price")
 
 
 @dataclass(slots=True)
 class Record:
-    """What happened at the doors, in order, and where the second world differed."""
+    """The calls of all mechanisms in order, and where the second world differed."""
 
     visits: list[Visit] = field(default_factory=list)
     expected: Iterator[Visit] | None = None
     differences: list[Difference] = field(default_factory=list)
     lenient: bool = False
-    """Whether differences are only noted, for the caller to judge all of them together."""
+    """Whether differences are only recorded, for the caller to judge together."""
 
-    def visit(self, door: str, recipe: object, asked: Any, answer: Any) -> Any:
+    def visit(self, door: str, recipe: object, given: Any, answer: Any) -> Any:
         """Record a visit, or in a replay compare it with the recorded one."""
         if self.expected is None:
             answered = answer()
-            self.visits.append(Visit(door, recipe, asked, answered))
+            self.visits.append(Visit(door, recipe, given, answered))
             return answered
         earlier = next(self.expected, None)
         if earlier is None or (earlier.door, earlier.recipe) != (door, recipe):
@@ -92,15 +92,15 @@ class Record:
                 f"control flow depends on the data: {door} of {recipe!r} was asked where "
                 f"{'nothing' if earlier is None else earlier.door} was asked before"
             )
-        self.compare(earlier, asked)
+        self.compare(earlier, given)
         return earlier.answered
 
-    def compare(self, earlier: Visit, asked: Any) -> None:
-        """Refuse inputs that are further apart than the mechanism declares."""
-        if not _same(earlier.asked, asked):
-            self.differences.append(Difference(earlier.recipe, earlier.asked, asked))
+    def compare(self, earlier: Visit, given: Any) -> None:
+        """Raise a SensitivityError if inputs differ by more than the mechanism declares."""
+        if not _same(earlier.given, given):
+            self.differences.append(Difference(earlier.recipe, earlier.given, given))
             if not self.lenient:
-                self._judge(earlier.recipe, earlier.asked, asked)
+                self._judge(earlier.recipe, earlier.given, given)
 
     def _judge(self, recipe: object, before: Any, after: Any) -> None:
         if isinstance(recipe, CountAboveThreshold):
@@ -129,7 +129,7 @@ def _same(before: Any, after: Any) -> bool:
 
 
 def _compare_keys(differences: Sequence[Difference]) -> None:
-    """One key more in one world, another key more in the other one, each in any round."""
+    """Check that each world has at most one key that the other lacks, in any round."""
     for keys in ([d.before for d in differences], [d.after for d in differences]):
         if sum(key is not None for key in keys) > 1:
             raise SensitivityError("more than one key of FirstFrequent changed")
@@ -174,15 +174,15 @@ def _compare_sums(recipe: CorrelatedSums, before: Sequence[int], after: Sequence
 
 
 class _Monitor:
-    """Stands in for a run of AboveThreshold, one visit for each question."""
+    """Replaces a run of AboveThreshold and records each query."""
 
     def __init__(self, door: str, recipe: object, record: Record, run: Any) -> None:
         self._door, self._recipe, self._record = door, recipe, record
         self._run = run
         self.halted = False
 
-    def _visit(self, asked: Any, answer: Callable[[Any], Any]) -> Any:
-        return self._record.visit(self._door, self._recipe, asked, lambda: answer(asked))
+    def _visit(self, given: Any, answer: Callable[[Any], Any]) -> Any:
+        return self._record.visit(self._door, self._recipe, given, lambda: answer(given))
 
     def ask(self, value: int) -> bool:
         self.halted = self._visit(value, self._run.ask)
@@ -204,7 +204,7 @@ class _Monitor:
 
 
 class _KeyMonitor(_Monitor):
-    """Stands in for a run of FirstFrequent."""
+    """Replaces a run of FirstFrequent."""
 
     released: tuple[Any, ...] = ()
 
@@ -222,7 +222,7 @@ class _KeyMonitor(_Monitor):
 
 @contextmanager
 def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
-    """Send every mechanism's questions through ``record``, with noise of its own."""
+    """Record every mechanism's calls, with separate noise."""
 
     def standing_in(kind: Any, monitor: type[_Monitor]) -> AbstractContextManager[None]:
         original = kind.start
@@ -309,11 +309,19 @@ def check_sensitivity(
 ) -> list[Visit]:
     """Run ``recipe`` on ``stream`` and on its neighbour with one example changed.
 
-    Raises ``SensitivityError`` where a mechanism's input differs by more than declared, where
-    control flow differs, and where the example pays more, over all visits that differ, than the
-    recipe promises (unless ``adds_up`` is False: promises that are no sums, of zCDP for example);
-    returns the visits of the first run. Coins are the same in the same round of both worlds, and
-    those of the methods in ``places`` whatever was drawn before them in the round.
+    Coins are equal in the same round of both worlds; those of the methods in ``places`` do not
+    depend on earlier draws of the round.
+
+    Args:
+        adds_up: False if the promise is not a sum of prices, as for zCDP; then the sum is not
+        checked.
+
+    Returns:
+        The calls of the first run.
+
+    Raises:
+        SensitivityError: A mechanism's input differs by more than declared, control flow differs,
+            or the example pays more in total than the recipe promises.
     """
     record = Record()
     _replay(recipe, stream, changed_round, instead, seed, places, record)
@@ -327,7 +335,7 @@ def check_sensitivity(
 
 
 def total_price(found: Sequence[Difference]) -> Fraction:
-    """Return what one example pays over all visits that differ; an exchange of keys counts once."""
+    """Return what one example pays over all differing calls; an exchange of keys counts once."""
     keys = [difference for difference in found if isinstance(difference.recipe, FirstFrequent)]
     others = [
         difference for difference in found if not isinstance(difference.recipe, FirstFrequent)
@@ -347,7 +355,7 @@ def differences(
     seed: int,
     places: Sequence[Place] = (),
 ) -> list[Difference]:
-    """Replay, and return all questions that differed, for prices that are not sums of visits."""
+    """Replay and return all calls that differed, for prices that are not sums."""
     record = Record(lenient=True)
     _replay(recipe, stream, changed_round, instead, seed, places, record)
     return record.differences
@@ -374,7 +382,7 @@ def _replay(
     if list(map(look, first)) != list(map(look, second)):
         raise SensitivityError("something was published that no mechanism released")
     if next(record.expected, None) is not None:
-        raise SensitivityError("control flow depends on the data: a mechanism was not asked")
+        raise SensitivityError("control flow depends on the data: a mechanism was not called")
 
 
 def _published(

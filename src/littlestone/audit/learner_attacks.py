@@ -1,4 +1,4 @@
-"""Adversaries of the two-world game, each built against one learner's weakest moment."""
+"""Adversaries of the two-world game, each built against one learner."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ def _release_threshold(recipe: LazyForest) -> int:
 
 
 class TwoKeys(Deterministic):
-    """Against the early release: bring two keys up to the threshold, then count one of them more.
+    """Against the early release: bring two keys to the threshold, then count one once more.
 
-    One is released at once with odds of e**query_rate, and that the other one is not released has
-    odds of up to e**threshold_rate: together epsilon.
+    The counted key is released at once with odds of e**query_rate, and the other is not released
+    with odds of up to e**threshold_rate: together epsilon.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -40,10 +40,10 @@ class TwoKeys(Deterministic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastSwitch(Deterministic):
-    """Against AboveThreshold in the last layer: one mistake below its threshold, then the special.
+    """Against AboveThreshold in the last layer: challenge one mistake below the threshold.
 
-    The answer is yes with probability P(noise >= noise') or e**-epsilon times that. Earlier
-    copies (``copies`` of them) are used up first, to see whether they leave something behind.
+    The answer is yes with probability P(noise >= noise') or e**-epsilon times that. ``copies``
+    earlier copies are used up first, to detect state that outlives a copy.
     """
 
     copies: int = 0
@@ -65,9 +65,9 @@ class LastSwitch(Deterministic):
 
 
 class ListMembership(Deterministic):
-    """Against the last list: two keys at its threshold, one of which gets one element more.
+    """Against the last list: two keys at its threshold, one of which gets one more element.
 
-    That the one is listed and the other is not has odds of e**epsilon, the list's whole price.
+    "The first is listed, the second is not" has odds of e**epsilon, the list's whole price.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -90,7 +90,7 @@ class ListMembership(Deterministic):
 class PairsOnTheFirstList(Deterministic):
     """Against the list of layer 1: sequences that all agree, or all but one.
 
-    Twice the threshold of them make as many pairs as the list wants, or one pair less.
+    Twice the threshold of them make exactly as many pairs as the list needs, or one less.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -107,27 +107,27 @@ class PairsOnTheFirstList(Deterministic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstMistake(Deterministic):
-    """A mistake or none in a first round; notice what is shown after it.
+    """Send a mistake or none in the first round; notice what is published after it.
 
-    Enough where the first mistake is one that AboveThreshold may answer with yes.
+    Enough if AboveThreshold may answer yes to the first mistake.
     """
 
     after: int = 0
-    """Rounds without a mistake that come before."""
+    """The number of rounds without a mistake before."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
         newest = world.opening.shown
         for _ in range(self.after):
             newest = world.send((0, newest.hypothesis(0)))
-        # A sampled majority may publish the key itself before it has seen anything.
+        # A sampled majority may publish the key itself before any example.
         wrong = 1 - newest.hypothesis(0)
         shown = world.challenge((0, wrong), (0, 1 - wrong))
         return wrong, shown != newest, shown.hypothesis(0)
 
 
 class FirstWeights(Deterministic):
-    """A gradient or its opposite; notice the sign and the size of the published weights."""
+    """Send a gradient or its opposite; notice the sign and size of the published weights."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -138,7 +138,7 @@ class FirstWeights(Deterministic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MistakesInOrder(Deterministic):
-    """A mistake or none, with mistakes (1) and other examples (0) before it and after it."""
+    """Send a mistake or none, with given mistakes (1) and other examples (0) around it."""
 
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
@@ -154,7 +154,7 @@ class MistakesInOrder(Deterministic):
 
 
 class FirstRelease(Deterministic):
-    """A mistake, then a mistake on the same point or none: is it published?"""
+    """Send a mistake, then the same mistake or none; notice whether the point is published."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -163,7 +163,7 @@ class FirstRelease(Deterministic):
 
 
 def one_more_of_two(world: World) -> Any:
-    """Two keys at the list's threshold, then one of them once more; None if it was too early."""
+    """Bring two keys to the list's threshold, then send one once more; None if it is too early."""
     recipe, newest = world.opening
     [threshold] = recipe.plan.list_thresholds
     keys = ["a", "b"] * (threshold - 1) + ["b"]
@@ -177,7 +177,7 @@ def until_it_changes(
 ) -> Any:
     """Send the example until something else is shown; give up after ``patience`` rounds.
 
-    Where nothing but noise can make it change, the mean waiting time is infinite.
+    If only noise can change it, the mean waiting time is infinite.
     """
     for _ in range(patience):
         newest = world.send(example)
@@ -188,9 +188,9 @@ def until_it_changes(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneMoreReport(Deterministic):
-    """Bring a key up to the threshold, but for ``short`` reports; then report it or rest.
+    """Bring a key to ``short`` reports below the threshold; then report it or not.
 
-    While its gap is large it is listed at once with odds of e**query_rate, nearly all of epsilon.
+    While its gap is large, it is listed at once with odds of e**query_rate, nearly all of epsilon.
     """
 
     short: int = 3
@@ -201,10 +201,10 @@ class OneMoreReport(Deterministic):
 
 
 class ListedTwice(Deterministic):
-    """Have a key listed, unlisted and reported once more: is it listed again at once?
+    """Have a key listed, unlisted and reported again; notice whether it is listed at once.
 
-    The special example is among the first reports; a counter that is kept counts it twice, for
-    odds of e**query_rate each time.
+    The special example is among the first reports; a counter that is not reset counts it twice,
+    with odds of e**query_rate each time.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -217,9 +217,9 @@ class ListedTwice(Deterministic):
 
 
 class NoiseOfOthers(Deterministic):
-    """Learn the threshold noise from some keys, then aim at another that has the same.
+    """Learn the threshold noise from some keys, then attack another key with the same noise.
 
-    The most reports that any of them needed is where every key is listed for sure.
+    The largest number of reports that any of them needed lists every key.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -236,11 +236,11 @@ class NoiseOfOthers(Deterministic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneMoreMistake(Deterministic):
-    """Bring a witness up to the threshold, but for ``short`` mistakes; then name it or rest.
+    """Bring a witness to ``short`` mistakes below the threshold; then name it or not.
 
-    The conjunction over one feature is 0 everywhere at first. A 1 at (1,) names the literal
-    "not x0", and the rule changes as soon as that is gone. While its gap is large this happens at
-    once with odds of e**query_rate, nearly all of epsilon.
+    The conjunction over one feature is first 0 everywhere. A 1 at (1,) names the literal "not x0",
+    and the rule changes when that is dropped. While its gap is large, this happens at once with
+    odds of e**query_rate, nearly all of epsilon.
     """
 
     short: int = 2
@@ -251,10 +251,10 @@ class OneMoreMistake(Deterministic):
 
 
 class NoiseOfOtherEpochs(Deterministic):
-    """Learn the threshold noise from some epochs, then aim at the next one if it has the same.
+    """Learn the threshold noise from some epochs, then attack the next, if it reuses the noise.
 
-    The most mistakes that any of them needed is where "not x0" is given up for sure; a 0 at the
-    point that is labelled 1 then names "start again".
+    The largest number of mistakes that any of them needed drops "not x0" for sure; then a 0 at the
+    point labelled 1 names "start again".
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -271,9 +271,9 @@ class NoiseOfOtherEpochs(Deterministic):
 
 
 class OtherPlace(Deterministic):
-    """Two mistakes lie at one place; the third lies at the other or at the same one.
+    """Send two mistakes at one place; the third at the other place or the same.
 
-    Further ones lie at both in turn, until a place is drawn.
+    Further mistakes alternate until a place is drawn.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -288,7 +288,7 @@ class OtherPlace(Deterministic):
 
 
 class PlacesOfEarlierEpochs(Deterministic):
-    """A mistake or none; then epochs that are alike, as if a draw could still know of it."""
+    """Send a mistake or none, then identical epochs; notice whether a later draw depends on it."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -305,16 +305,14 @@ class PlacesOfEarlierEpochs(Deterministic):
 
 
 def _counted(world: World, point: Any, short: int) -> Any:
-    """Return what is shown if all but ``short`` mistakes of the threshold come before the special
-    one."""
+    """Return what is published after threshold minus ``short`` mistakes and the challenge."""
     recipe = world.opening.recipe
     keys = isinstance(recipe, PrivateKeys)
     return _after(world, point, (recipe.reports if keys else recipe.planned.threshold) - short)
 
 
 def _after(world: World, point: Any, mistakes: int) -> Any:
-    """Return what is shown after so many mistakes and the special round; None if it comes too
-    early."""
+    """Return what is published after these mistakes and the challenge; None if too early."""
     for _ in range(mistakes):
         if world.send((point, 1)).hypothesis(point):
             return None

@@ -1,4 +1,4 @@
-"""Adversaries that know one bug each, for the controls of ``controls/broken_learners.py``."""
+"""Adversaries that exploit one bug each, for the controls of ``controls/broken_learners.py``."""
 
 from collections.abc import Hashable
 from functools import lru_cache
@@ -25,7 +25,7 @@ def _certain_inclusion(recipe: LazyForest) -> int:
 
 
 class KnownThreshold(Deterministic):
-    """Measure the noisy threshold with one copy; in the next, wait right below it."""
+    """Measure the noisy threshold with one copy; in the next, stop just below it."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -44,7 +44,7 @@ class KnownThreshold(Deterministic):
 
 
 class BothErr(Deterministic):
-    """Two hypotheses on the last list; an example on which both err, or neither."""
+    """Get two hypotheses listed; send an example on which both err, or neither."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -63,7 +63,7 @@ class BothErr(Deterministic):
 
 
 class TwoSwitches(Deterministic):
-    """A mistake, then another or none; how many copies are over then?"""
+    """Send a mistake, then another or none; notice how many copies have ended."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -73,7 +73,7 @@ class TwoSwitches(Deterministic):
 
 
 class WhichComesFirst(Deterministic):
-    """Two keys about equally often, one of them once more: which one heads the list?"""
+    """Send two keys equally often, then one once more; notice which is first on the list."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -86,7 +86,7 @@ class WhichComesFirst(Deterministic):
 
 
 class ShiftedPairs(Deterministic):
-    """Four groups of sequences in a row; one sequence more in the first shifts all others."""
+    """Build four groups of sequences; one more sequence in the first shifts all others."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -108,10 +108,10 @@ class ShiftedPairs(Deterministic):
 
 
 class EdgesOfBothLists(Deterministic):
-    """Noise at its largest tells the worlds apart for certain: on either list, so deltas add up.
+    """Watch for noise at its bound, which separates the worlds, on two lists whose deltas add up.
 
-    An even number of sequences, all of which agree or all but one, and then no mistake until they
-    are listed. The first list's noisy count shows in how long the turn of its hypothesis takes.
+    Sends an even number of sequences, all of which agree or all but one, and then no mistake until
+    they are listed. The first list's noisy count shows in how long its hypothesis lasts.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -130,13 +130,13 @@ class EdgesOfBothLists(Deterministic):
             return LATE
         taken, shown = _brought_to_its_end(world, shown)
         per_slot = round(recipe.plan.mistakes_per_slot[1])
-        # Rather too few than too many: a late switch must not look like one slot more.
+        # Rounded down: a late switch must not look like one more slot.
         slots = (taken - recipe.plan.margins[1] + 1) // per_slot
         return slots >= pairs + 2 * noise, "layer 2" in shown.status
 
 
 class LengthOfTheTurn(Deterministic):
-    """One pair more or less in layer 1; its first turn lasts as long as it has slots for them."""
+    """Send one pair more or less in layer 1; notice how long its first hypothesis lasts."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -150,7 +150,7 @@ class LengthOfTheTurn(Deterministic):
 
 
 def _brought_to_its_end(world: World, first: Shown) -> tuple[int, Shown]:
-    """Return how many mistakes the turn of a hypothesis takes, and what is shown then."""
+    """Return how many mistakes end the turn of a hypothesis, and what is published then."""
     shown, taken = first, 0
     while shown == first:
         shown, taken = world.send((0, 1)), taken + 1
@@ -158,9 +158,9 @@ def _brought_to_its_end(world: World, first: Shown) -> tuple[int, Shown]:
 
 
 class SeveralLists(Deterministic):
-    """Two keys at the threshold of the list, one of which gets one element more; then copies.
+    """Bring two keys to the list's threshold, add one element to one; then play several copies.
 
-    In each copy strangers bring the first layer to its end. Who is listed how often?
+    In each copy other keys end the first layer. Notices how often each key is listed.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -182,7 +182,7 @@ class SeveralLists(Deterministic):
 
 
 class RareListing(Deterministic):
-    """One tree shows the key or none does; notice whether it is ever listed."""
+    """Make one tree have the key, or none; notice whether it is ever listed."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -195,9 +195,9 @@ class RareListing(Deterministic):
 
 
 class CountsOfEarlierPhases(Deterministic):
-    """A mistake at one key or at another, then many phases; which key is drawn more often?
+    """Send a mistake at one key or another, then play phases; notice which key is drawn more.
 
-    Later mistakes fall on both keys alike. Phases that begin with a key published tell nothing.
+    Later mistakes are the same for both keys. Phases that start with a published key are ignored.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -216,7 +216,7 @@ class CountsOfEarlierPhases(Deterministic):
 
 
 class OtherWitness(Deterministic):
-    """Two mistakes name one witness; the third names the other or the same one."""
+    """Send two mistakes that name one witness; the third names the other or the same."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -232,7 +232,7 @@ class OtherWitness(Deterministic):
 
 
 class WaitForTheFlag(Deterministic):
-    """Send nothing special until a copy is in its bad state; then challenge."""
+    """Wait until a copy is in its bad state; then challenge."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""

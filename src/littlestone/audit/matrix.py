@@ -1,4 +1,4 @@
-"""The detection matrix: every subject against its adversary, every control until it is caught."""
+"""Compute the detection matrix: audit every subject, and every control until it is caught."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,23 +20,23 @@ CONTROL_GAMES: Final = 1_000_000
 CORRECT_SECONDS: Final = 10.0
 CONTROL_SECONDS: Final = 120.0
 ENUMERATED_SHARE: Final = 0.2
-"""Of the time for games, where all coins are enumerated as well."""
+"""The share of the time for games if all coins are enumerated as well."""
 _TRIAL: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strength:
-    """What was shown of one correct subject."""
+    """The epsilon that the audit of one correct subject reached."""
 
     name: str
     games: AuditReport
     exact: float | None
-    """Below the exact epsilon of the same game, if its coins were enumerated."""
+    """A lower bound on the exact epsilon of the same game, if its coins were enumerated."""
     seconds: float
 
     @property
     def share(self) -> float:
-        """The part of the claim that was shown."""
+        """The reached epsilon as a share of the claim."""
         shown = max(self.games.epsilon_lower_bound, self.exact or 0.0)
         return shown / self.games.claimed.epsilon
 
@@ -54,22 +54,21 @@ class Strength:
 def affordable(
     subject: Subject, adversary: TwoWorldAdversary, *, seconds: float, most: int, rng: Randomness
 ) -> int:
-    """Return as many games as take about so long, no fewer than an audit needs and at most
-    ``most``.
+    """Return how many games fit into ``seconds``, at least an audit's minimum and at most ``most``.
 
-    Measured in seconds of this process, so that a busy machine takes longer and shows as much.
-    Tables that are made once, in the first game, do not count.
+    Measured in processor time, so that a busy machine takes longer but plays as many. Tables that
+    the first game computes do not count.
     """
     play_once(subject, adversary, 0, rng, rng)
     started = time.process_time()
     for number in range(_TRIAL):
         play_once(subject, adversary, number % 2, rng, rng)
-    each = max(1e-9, (time.process_time() - started) / _TRIAL)  # some clocks tick seldom
+    each = max(1e-9, (time.process_time() - started) / _TRIAL)  # some clocks are coarse
     return min(most, max(4 * FIRST_STAGE, int(seconds / each)))
 
 
 def strength(name: str, *, seconds: float = CORRECT_SECONDS) -> Strength:
-    """Return one correct subject at its budget, in games and if possible exactly."""
+    """Audit one correct subject at its budget, by games and if possible exactly."""
     entry, rng, started = AUDITS[name], secure(), time.perf_counter()
     subject = entry.subject(entry.epsilon, entry.delta)
     runs = affordable(
@@ -88,7 +87,7 @@ def strength(name: str, *, seconds: float = CORRECT_SECONDS) -> Strength:
 
 
 def exact_curves(entry: Audit) -> Iterator[PrivacyCurve]:
-    """Yield the exact curve of its game, and of all rivals' games; none if it is not enumerated."""
+    """Yield the exact curves of its game and of its rivals' games, if enumerated."""
     subject = entry.subject(entry.epsilon, entry.delta)
     if entry.witness is not None:
         yield entry.witness(subject, entry.adversary)
@@ -103,7 +102,7 @@ def exact_curves(entry: Audit) -> Iterator[PrivacyCurve]:
 
 
 def caught(name: str, *, seconds: float = CONTROL_SECONDS) -> AuditReport:
-    """Return one control, played until it is caught or the time is over."""
+    """Audit one control until it is caught or the time is over."""
     control, rng = CONTROLS[name], secure()
     subject, adversary = control.subject, control.adversary
     runs = affordable(subject, adversary, seconds=seconds, most=CONTROL_GAMES, rng=rng)
@@ -179,7 +178,7 @@ def _broken_line(report: AuditReport) -> str:
 
 
 def enumerated_section() -> str:
-    """Return what takes the place of code while coins are enumerated, and what is left out."""
+    """Return the section on what enumeration replaces and leaves out."""
     substitutes = "\n".join(f"| `{part.name}` | {part.why} |" for part in SUBSTITUTES)
     blind = "\n".join(f"| {name} | {why} |" for name, why in BLIND_SPOTS.items())
     return ENUMERATED.format(substitutes=substitutes, blind=blind)

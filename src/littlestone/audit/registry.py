@@ -1,4 +1,4 @@
-"""Every audit and every control by name, for the command line and the matrix.
+"""List every audit and control by name, for the command line and the matrix.
 
 Modules of ``audit.subjects`` list theirs as ``AUDITS``, modules of ``audit.controls`` as
 ``CONTROLS``.

@@ -1,4 +1,4 @@
-"""Replace an attribute while a block runs, or in one recipe; and coins for replays."""
+"""Replace attributes within a block or in one recipe, and make coins for replays."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -15,7 +15,7 @@ Recipe = TypeVar("Recipe")
 
 @contextmanager
 def replaced(owner: Any, **substitutes: Any) -> Iterator[None]:
-    """Within it, the named attributes of a class or module are the substitutes.
+    """Replace the named attributes of a class or module within a block.
 
     >>> import math
     >>> with replaced(math, tau=1.0):
@@ -35,7 +35,7 @@ def replaced(owner: Any, **substitutes: Any) -> Iterator[None]:
 
 
 def altered(recipe: Recipe, **methods: Callable[..., Any]) -> Recipe:
-    """Return the same recipe with other methods: wrong ones, for a control."""
+    """Return the recipe with replaced methods, for a control."""
     kind: Any = type(recipe)
     given = {known.name: getattr(recipe, known.name) for known in fields(kind) if known.init}
     made: Recipe = type(kind.__name__, (kind,), {"__slots__": (), **methods})(**given)
@@ -43,19 +43,19 @@ def altered(recipe: Recipe, **methods: Callable[..., Any]) -> Recipe:
 
 
 def with_engine(recipe: Recipe, engine: Callable[..., Any]) -> Recipe:
-    """Return the same recipe with another engine."""
+    """Return the recipe with another engine."""
     return altered(recipe, engine=lambda recipe, rng: engine(recipe, rng))
 
 
 Place = tuple[type, str]
-"""A method before which fresh coins are taken, each time that it is called."""
+"""A method that gets new coins for each call."""
 
 
 class RoundCoins(Randomness):
-    """Each round, and each place in it, has coins of its own.
+    """Separate coins for each round and each place in it.
 
-    A learner's coins are independent of the data, but how many it tosses in a round need not be.
-    What couples two worlds in a proof are the coins of the same purpose, not of the same number.
+    A learner's coins are independent of the data, but their number per round need not be. A proof
+    couples two worlds by the coins of the same purpose, not of the same index.
     """
 
     def __init__(self, seed: int) -> None:
@@ -64,13 +64,13 @@ class RoundCoins(Randomness):
         self._calls: dict[int, int] = {}
 
     def next_round(self) -> None:
-        """Begin the coins of the next round."""
+        """Switch to the coins of the next round."""
         self._round += 1
         self._calls = {}
         self._key()
 
     def next_call(self, place: int) -> None:
-        """Coins for the next call, in this round, of one of the places."""
+        """Return coins for the next call of one of the places in this round."""
         self._calls[place] = self._calls.get(place, 0) + 1
         self._key(1 + place, self._calls[place])
 
@@ -81,7 +81,7 @@ class RoundCoins(Randomness):
 
 @contextmanager
 def rekeyed(coins: RoundCoins, places: Sequence[Place]) -> Iterator[None]:
-    """Within it, ``coins`` are fresh at each call of one of the places."""
+    """Use new coins for each call of one of the places within a block."""
     with ExitStack() as patches:
         for number, (owner, method) in enumerate(places):
             fresh = _fresh_before(coins, number, owner, method)

@@ -1,8 +1,8 @@
-"""The paper's definition “differential privacy with adaptive inputs”, played literally.
+"""Play the paper's definition “differential privacy with adaptive inputs” as a game.
 
-An adversary talks to a mechanism, once submits two examples of which a hidden bit passes one on,
-sees every answer, and finally says what it noticed. Privacy bounds how differently often it can
-notice anything in the two worlds.
+An adversary sends examples to a mechanism and sees every answer. Once it submits two examples, of
+which a hidden bit forwards one. At the end it reports what it noticed. Privacy bounds the ratio of
+the probabilities of any report in the two worlds.
 """
 
 import json
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from littlestone.audit.exact.privacy_curve import PrivacyCurve
 
 Conversation = Callable[[Any], Any]
-"""Takes one input, gives everything that is released because of it."""
+"""Takes one input and returns everything that is released because of it."""
 
 
 EPSILON_ONE = PrivacyGuarantee(epsilon=1.0)
@@ -36,21 +36,21 @@ class Shown(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What is seen of a round of private prediction; ``said`` is None where it is hidden."""
+    """The visible part of a round of private prediction; ``said`` is None if hidden."""
 
     said: int | None
     halted: bool
 
 
 class Opening(NamedTuple):
-    """What is known of a learner before the first round: the recipe is public."""
+    """The public recipe, which is known before the first round."""
 
     recipe: Any
     shown: Shown
 
 
 class Promising(Protocol):
-    """A recipe that says what it promises."""
+    """A recipe that states its guarantee."""
 
     def guarantee(self) -> PrivacyGuarantee:
         """Return the claimed guarantee."""
@@ -66,26 +66,28 @@ class Startable(Promising, Protocol):
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """Something that claims to be private and can be talked to."""
+    """Something that claims to be private and can be queried."""
 
     name: str
     claimed: PrivacyGuarantee
     open: Callable[[Randomness], tuple[Any, Conversation]]
-    """A fresh run: what it releases before any input, and the conversation."""
+    """Starts a run: returns what it releases before any input, and the conversation."""
     left: Callable[[Any], Any] = lambda answer: answer
-    """What others see of the special round's answer, where that goes to its asker alone."""
+    """What others see of the challenge's answer, if only its asker gets it."""
 
     @classmethod
     def from_release(
         cls, recipe: Promising, release: Callable[..., Any] | None = None
     ) -> "Subject":
-        """Wrap a mechanism without a state, which releases each input anew by its ``release``."""
-        anew = getattr(recipe, "release", None) if release is None else release
-        if anew is None:
-            raise ValueError(f"recipe must have a release, or one is given, got recipe={recipe!r}")
+        """Wrap a stateless mechanism, which releases each input by its ``release``."""
+        released = getattr(recipe, "release", None) if release is None else release
+        if released is None:
+            raise ValueError(
+                f"recipe must have a release method, or pass release, got recipe={recipe!r}"
+            )
 
         def start(rng: Randomness) -> tuple[None, Conversation]:
-            return None, lambda data: anew(data, rng=rng)
+            return None, lambda data: released(data, rng=rng)
 
         return cls(name=repr(recipe), claimed=recipe.guarantee(), open=start)
 
@@ -93,7 +95,7 @@ class Subject:
     def from_learner(
         cls, recipe: Startable, *, name: str | None = None, claimed: PrivacyGuarantee | None = None
     ) -> "Subject":
-        """Wrap a learner: it takes labelled examples and answers with all that its run shows."""
+        """Wrap a learner: it takes labelled examples and answers with everything it publishes."""
 
         def start(rng: Randomness) -> tuple[Opening, Conversation]:
             run = recipe.start(rng=rng)
@@ -138,7 +140,7 @@ class Subject:
 
 
 def look(published: Any) -> Hashable:
-    """Return all that can be seen of something published: equal objects may look different.
+    """Return everything visible in a publication; equal objects may look different.
 
     >>> look((1, True)) == look((True, 1)), (1, True) == (True, 1)
     (False, True)
@@ -147,12 +149,12 @@ def look(published: Any) -> Hashable:
     try:
         copied: bytes | None = pickle.dumps(published)
     except (AttributeError, TypeError, pickle.PicklingError):
-        copied = None  # what cannot be copied cannot be compared in this way
+        copied = None  # cannot be compared this way
     return repr(published), None if form is None else json.dumps(form()), copied
 
 
 class World:
-    """One game in which the hidden bit is fixed; all that an adversary can reach."""
+    """One game with a fixed hidden bit; the adversary's only interface."""
 
     def __init__(self, subject: Subject, bit: int, rng: Randomness) -> None:
         self.opening, self._conversation = subject.open(rng)
@@ -172,7 +174,7 @@ class World:
 
 
 class TwoWorldAdversary(Protocol):
-    """Plays one game and says what it noticed (a value with few possibilities)."""
+    """Plays one game and reports what it noticed, a value with few possibilities."""
 
     def play(self, world: World, rng: Randomness, /) -> Hashable:
         """Play one game; return what was noticed."""
@@ -202,7 +204,7 @@ def play_once(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """A correct subject at a given budget, and the strongest adversary that we know for it."""
+    """A correct subject at a given budget and its strongest known adversary."""
 
     name: str
     subject: Callable[[float, float], Subject]
@@ -210,31 +212,31 @@ class Audit:
     summary: str
     epsilon: float = 1.0
     delta: float = 1e-6
-    """The budget that the matrix asks for: one at which games are short, or the claim tight."""
+    """The budget in the matrix, at which games are short or the claim is tight."""
     goal: float = 0.8
-    """The share of the claim that the adversary should show, in games or exactly."""
+    """The share of the claim that the adversary should reach, in games or exactly."""
     exact_rounds: int | None = None
-    """How many inputs the game has at most, where all of its coins can be enumerated."""
+    """The largest number of inputs of the game, if all of its coins can be enumerated."""
     negligible_bits: int = 40
-    """Cases of a smaller probability than 2**-bits are left out of the enumeration."""
+    """Cases with a probability below 2**-bits are omitted from the enumeration."""
     witness: "Callable[[Subject, TwoWorldAdversary], PrivacyCurve] | None" = None
-    """The exact curve, where it is put together from the curves of independent releases."""
+    """The exact curve, if it is composed from curves of independent releases."""
     rivals: tuple[TwoWorldAdversary, ...] = ()
     """All other games of an instance on which the claim is loose; each is enumerated, too."""
     patience: float = 1.0
-    """How many times the usual time its games may take in the matrix, if it is not enumerated."""
+    """The factor on the usual time of its games in the matrix, if it is not enumerated."""
     remark: str = ""
-    """How the share comes about, where that is not obvious."""
+    """An explanation of the share, if it is not obvious."""
 
     @property
     def enumerated(self) -> bool:
-        """Whether its exact curve is known, beside what games show."""
+        """Whether its exact curve is known."""
         return self.exact_rounds is not None or self.witness is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """A subject that is wrong in one place, what is wrong, and the adversary that must find it."""
+    """A subject with one bug, its description, and the adversary that must find it."""
 
     subject: Subject
     adversary: TwoWorldAdversary
@@ -267,5 +269,5 @@ class Control:
         adversary: TwoWorldAdversary,
         claimed: PrivacyGuarantee = EPSILON_ONE,
     ) -> "Control":
-        """Make a control without a state: each input is released anew."""
+        """Make a stateless control: each input is released independently."""
         return cls.of(name, bug, lambda rng: lambda data: release(data, rng), adversary, claimed)

@@ -150,8 +150,8 @@ def class_over(schema: Schema, *, setting: str = "agnostic") -> ConceptClass:
     if setting == "realizable":
         return Stumps(schema, depth=1)
     refined = schema.refined()
-    asked = len(DecisionTrees(refined, 1).conditions)
-    return DecisionTrees(refined, 3 if asked <= _FEW_QUESTIONS else 2)
+    questions = len(DecisionTrees(refined, 1).conditions)
+    return DecisionTrees(refined, 3 if questions <= _FEW_QUESTIONS else 2)
 
 
 def auto(

@@ -52,18 +52,18 @@ class Recommendation:
 
 
 @require.checked
-def recommend(over: Any, **asked: Any) -> Recommendation:
+def recommend(over: Any, **fields: Any) -> Recommendation:
     """Say which learner a request gets, and why; change nothing and spend nothing.
 
     Args:
         over: What is learned, or a whole ``Request``.
-        asked: The fields of a ``Request``.
+        fields: The fields of a ``Request``.
 
     >>> advice = recommend("thresholds:64", rounds=10**5, setting="realizable")
     >>> advice.best.name, advice.useful
     ('private-witnesses', True)
     """
-    request = over if isinstance(over, Request) else Request(over=over, **asked)
+    request = over if isinstance(over, Request) else Request(over=over, **fields)
     return recommendation_for(request)
 
 

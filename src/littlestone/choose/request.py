@@ -89,20 +89,20 @@ class Request:
                 raise ValueError(f"rounds must be declared for {self.learner}, got rounds=None")
 
     @classmethod
-    def from_json(cls, asked: Mapping[str, Any], *, files: bool = True) -> "Request":
+    def from_json(cls, data: Mapping[str, Any], *, files: bool = True) -> "Request":
         """Parse a request from JSON, HTTP bodies or TOML tables.
 
         Exactly one of ``schema`` and ``class`` says what is learned; ``max-contributions`` and
         ``max_contributions`` are the same.
 
         Args:
-            asked: The request; missing keys have their defaults.
+            data: The request; missing keys have their defaults.
             files: Whether a class may be described by a file of this machine.
 
         Raises:
             ValueError: A key is unknown, a value is wrong, or no learner applies.
         """
-        given = {key.replace("-", "_"): value for key, value in asked.items() if value is not None}
+        given = {key.replace("-", "_"): value for key, value in data.items() if value is not None}
         schema, spec = given.pop("schema", None), given.pop("class", None)
         if (schema is None) == (spec is None):
             raise ValueError("exactly one of schema and class must be given")

@@ -53,7 +53,9 @@ def run(
             found = audit_learner(
                 recipe, runs=runs, rng=rng, progress=None if progress is None else progress
             )
-        _told(found, as_json, "one example is replaced, at several moments; it may be too weak")
+        _print_report(
+            found, as_json, "one example is replaced, at several moments; it may be too weak"
+        )
     elif broken is not None:
         control = lookup(CONTROLS, broken, kind="broken mechanism")
         note = f"the bug: {control.bug}"
@@ -81,10 +83,10 @@ def _one(
             rng=rng,
             progress=None if progress is None else lambda done, _: progress(done),
         )
-    _told(report, as_json, note)
+    _print_report(report, as_json, note)
 
 
-def _told(report: AuditReport, as_json: bool, note: str) -> None:
+def _print_report(report: AuditReport, as_json: bool, note: str) -> None:
     if as_json:
         print_json(_record(report))
     else:

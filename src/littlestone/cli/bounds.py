@@ -13,9 +13,9 @@ from rich.table import Table
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, Delta, Epsilon
 from littlestone.cli.output import print_json
-from littlestone.lab.bounds.bound import Row, Setting
-from littlestone.lab.bounds.class_floors import ORDERS, mistakes_floor, oblivious_mistakes_floor
-from littlestone.lab.bounds.every_bound import GROUPS, along, at_setting
+from littlestone.lab.bound import Row, Setting
+from littlestone.lab.class_floors import ORDERS, mistakes_floor, oblivious_mistakes_floor
+from littlestone.lab.every_bound import GROUPS, along, at_setting
 
 COLUMNS = 4
 """How many numbers fit on a line; pictures show more."""

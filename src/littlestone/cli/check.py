@@ -23,9 +23,10 @@ from littlestone.cli.options import (
 )
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.runs.intake.checking import Findings, examine
+from littlestone.runs.intake.form import Form, shown
 from littlestone.runs.intake.looks import column_advice, counted
 from littlestone.runs.intake.readers import Columns, needed_columns
-from littlestone.runs.intake.sources import Form, dialect_of, is_live, rows, shown
+from littlestone.runs.intake.sources import dialect_of, is_live, rows
 from littlestone.runs.learning import BadRowError
 from littlestone.runs.ranges import fields_in
 
@@ -57,7 +58,8 @@ def run(
 ) -> None:
     """Report what does not fit, what the columns look like, and what to add.
 
-    The exit status is 2 if most rows do not fit; learn rejects such a file, too.
+    The exit status is 2 if most rows do not fit, or if only one label can be read; learn rejects
+    such a file, too.
     """
     if is_live(source):
         raise ValueError(f"check needs a file that can be read again, got {source!r}")
@@ -67,7 +69,6 @@ def run(
         declared = None if tables is None else fields_in(tables)
         space = Request.from_json({"schema": declared, "class": spec, "rounds": 1000}).concepts
     form = file.form()
-    delimiter, names = dialect_of(source, [], form) if form.header else (form.delimiter, [])
     columns = Columns(
         label=label or "",
         feature=feature,
@@ -77,7 +78,8 @@ def run(
         user=user,
     )
     needed = _needed(space, columns)
-    others = [name for name in names if name not in needed and names.count(name) == 1]
+    delimiter, names = dialect_of(source, needed, form) if form.header else (form.delimiter, [])
+    others = [name for name in names if name and name not in needed and names.count(name) == 1]
     found = rows(source, [*needed, *others], form, sys.stdin.buffer)
     findings = examine(islice(found, most), space, columns, form=form, others=others)
     for line in _lines(findings, source, form, delimiter, columns, tables, max_contributions):
@@ -88,6 +90,8 @@ def run(
         raise BadRowError(
             f"most rows do not fit: {findings.misfits:,} of {findings.rows:,}; nothing was spent"
         )
+    if findings.is_half_labelled(columns.label):
+        raise BadRowError("only one label can be read; nothing was spent")
 
 
 def _needed(space: ConceptClass | None, columns: Columns) -> list[str]:
@@ -144,5 +148,6 @@ def _label_lines(findings: Findings, columns: Columns) -> Iterator[str]:
     yield f"label {columns.label!r}: {common}{more}"
     if findings.positive_is_mistyped:
         yield f"    no row has {columns.positive!r}, but {findings.positive_is_mistyped} is there"
-    if findings.label_advice and any(name == columns.label for name, _ in findings.problems):
+    mends = [one.mend for (name, _), one in findings.problems.items() if name == columns.label]
+    if any(mends):
         yield f"    add {findings.label_advice}"

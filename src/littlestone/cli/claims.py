@@ -13,8 +13,8 @@ from littlestone.choose.catalogue import lookup
 from littlestone.cli.options import AsJson, Cluster, Engine, Jobs
 from littlestone.cli.output import print_json, print_table, round_bar
 from littlestone.game.sweeps import Workers
-from littlestone.lab.claims.core import Claim, Outcome, Verdict, examine
-from littlestone.lab.claims.registry import CLAIMS, examine_all
+from littlestone.lab.claim import Claim, Outcome, Verdict, examine
+from littlestone.lab.every_claim import CLAIMS, examine_all
 
 REFUTED = 1
 STEPS = 1000
@@ -52,7 +52,7 @@ def run(
         headings = ("claim", "verdict", "measured", "seed", "seconds")
         print_table(headings, map(_row, outcomes))
     if out is not None:
-        from littlestone.lab.claims.figures import write
+        from littlestone.lab.figures import write
 
         page = write(outcomes, out)
         (out / "claims.json").write_text(json.dumps(records, indent=1), encoding="utf-8")

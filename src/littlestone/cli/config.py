@@ -9,14 +9,14 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 import typer
 
 from littlestone.choose.request import NAMES, Request
-from littlestone.cli.options import toml
+from littlestone.cli.options import FormOptions, toml
 from littlestone.errors import StoreError
 from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, recipe_from_form
@@ -27,7 +27,7 @@ INLINE: Final = "littlestone.schema"
 """Where the tables of a schema within the configuration are stored."""
 
 _MEANING: Final = ("label", "positive", "at_least", "feature")
-_WRITTEN: Final = ("delimiter", "encoding", "no_header", "decimal", "thousands", "date_format")
+_WRITTEN: Final = frozenset(each.name for each in fields(FormOptions))
 _NOT_KEPT: Final = ("config", "adopt", "complete", "help")
 
 

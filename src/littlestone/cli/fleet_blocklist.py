@@ -27,8 +27,9 @@ from littlestone.runs.fleet import blocklist
 from littlestone.runs.fleet.database import connect
 from littlestone.runs.fleet.page_tree import require_users
 from littlestone.runs.fleet.terms import list_ledger, require_shards
+from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.readers import Columns, read
-from littlestone.runs.intake.sources import BadRow, Position
+from littlestone.runs.intake.sources import Position
 from littlestone.runs.intake.users import promise_of
 from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
@@ -59,8 +60,8 @@ def init(
     require_shards(parts=parts)
     require_users(user, max_contributions)
     budget: Any = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    asked = Request(over="keys", max_contributions=max_contributions, user=user, **budget)
-    recipe = asked.recipe()
+    request = Request(over="keys", max_contributions=max_contributions, user=user, **budget)
+    recipe = request.recipe()
     assert isinstance(recipe, PrivateKeys)
     with (
         shared.new_secret(secret) as mine,

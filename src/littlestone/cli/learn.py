@@ -33,16 +33,16 @@ from littlestone.cli.progress import Progress
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError, StoreError
-from littlestone.lab.bounds.class_floors import mistakes_floor
+from littlestone.lab.class_floors import mistakes_floor
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.book import Book, Reservation, enter
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.files import refuse_overlap, write_whole
 from littlestone.runs.intake.checking import examine
-from littlestone.runs.intake.event import Event
+from littlestone.runs.intake.form import Form
 from littlestone.runs.intake.pace import Stopping
-from littlestone.runs.intake.readers import Columns, needed_columns, read
-from littlestone.runs.intake.sources import BadRow, Form, Position, dialect_of, is_live, rows
+from littlestone.runs.intake.readers import Columns, Item, needed_columns, read_blocks, singly
+from littlestone.runs.intake.sources import Position, dialect_of, is_live, rows
 from littlestone.runs.journal.places import place_of, shown
 from littlestone.runs.journal.protocol import Place, reporting_damage
 from littlestone.runs.journal.run_log import read_about
@@ -176,17 +176,19 @@ def run(
         user=user,
         origin=origin,
     )
-    kept = {each.name: meant[each.name] for each in fields(FormOptions) if each.name in meant}
-    form = replace(file, **kept).form(complete=complete)
+    stored = {each.name: meant[each.name] for each in fields(FormOptions) if each.name in meant}
+    form = replace(file, **stored).form(complete=complete)
     position = Position()
 
-    def opened(space: ConceptClass) -> Iterable[Event | BadRow]:
+    def opened(space: ConceptClass) -> Iterable[Item]:
         pipe = _standard_input()
         look_first(source, space, columns, form, check, console)
-        return read(source, space, columns, standard_input=pipe, form=form, position=position)
+        return read_blocks(
+            source, space, columns, standard_input=pipe, form=form, position=position
+        )
 
     known = None if book is None else Book(book)
-    events: Iterable[Event | BadRow]
+    events: Iterable[Item]
     if recipe is None:
         durable = DurableRun.resume(
             going_on(over, given, store),
@@ -228,7 +230,7 @@ def run(
             waits = is_live(source) or seconds is not None
             tally = learn(
                 durable,
-                stopping.paced(events, seconds) if waits else stopping.until(events),
+                stopping.paced(singly(events), seconds) if waits else stopping.until(events),
                 publisher,
                 at_ticks=seconds is not None,
                 group=group,
@@ -267,14 +269,14 @@ def run(
 def look_first(
     source: str, space: ConceptClass, columns: Columns, form: Form, most: int, console: Console
 ) -> None:
-    """Reject a file if most of its first rows do not fit, before anything is created or spent."""
+    """Reject a file if its first rows do not fit, before anything is created or spent."""
     if not most or is_live(source):
         return
     needed = needed_columns(space, columns)
     found = examine(
         islice(rows(source, needed, form, sys.stdin.buffer), most), space, columns, form=form
     )
-    refusal = found.refusal()
+    refusal = found.refusal(columns.label)
     if refusal is not None:
         raise BadRowError(
             f"{refusal}. Nothing was spent. littlestone check {shlex.quote(source)} says more; "
@@ -286,8 +288,8 @@ def look_first(
             f"{found.positive_is_mistyped} is there. Nothing was spent. Add --positive "
             f"{found.positive_is_mistyped}; --check 0 learns anyway"
         )
-    for told in found.undeclared(space):
-        console.print(told)
+    for warning in found.undeclared(space):
+        console.print(warning)
     delimiter, _ = dialect_of(source, needed, form)
     if delimiter not in (None, ",", form.delimiter):
         console.print(f"{source}: values are separated by {delimiter!r}, by the header")
@@ -368,8 +370,10 @@ def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
     for line in tally.lines()[:20]:
         console.print(line)
     with_stand_ins = f" ({tally.stood_in} with stand-ins)" if tally.stood_in else ""
-    unread = (
-        f" ({tally.unread} unread: their users reached --max-contributions)" if tally.unread else ""
+    over_limit = (
+        f" ({tally.over_limit} not read: their users reached --max-contributions)"
+        if tally.over_limit
+        else ""
     )
     if tally.beside:
         _warn(
@@ -377,7 +381,7 @@ def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
             f"were read before: a row that is in both files was read twice"
         )
     console.print(
-        f"{tally.taken} events taken{with_stand_ins}{unread}, {tally.repeated} seen before, "
+        f"{tally.taken} events taken{with_stand_ins}{over_limit}, {tally.repeated} seen before, "
         f"{tally.rejected} rejected; {durable.run.status}"
     )
     if durable.rounds:

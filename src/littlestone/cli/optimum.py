@@ -11,7 +11,7 @@ from littlestone.cli.options import AsJson, ClassSpec, Delta, Epsilon
 from littlestone.cli.output import print_json, print_table
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.lab.bounds.tiny_games import Floor, LearnerValue, floors_of, learner_values
+from littlestone.lab.tiny_games import Floor, LearnerValue, floors_of, learner_values
 from littlestone.theory.optimum.mistakes import LearnerRow, Optimum, optimal_mistakes
 
 SHOWN_ROWS = 40
@@ -45,6 +45,11 @@ def run(
     The value lies between two rational numbers: a private learner attains the upper one, and no
     private learner is below the lower one. Beside it are the floors that are proved for all
     horizons, and what the learners of the catalogue lose against their best adversaries.
+
+    Games of two points may have 4 rounds, of three points 3, of seven points 2; a larger game is
+    refused at once. ``--table`` prints the law of the best learner after each history: "01 (0,1)"
+    is a round in which 0 was published at the first point and 1 at the second, and the answer was
+    that the first point has label 1.
     """
     concepts = with_silence(class_from_spec(spec)) if silence else class_from_spec(spec)
     found = optimal_mistakes(concepts, rounds=rounds, epsilon=epsilon, delta=delta)
@@ -112,12 +117,12 @@ def _title(spec: str, found: Optimum) -> str:
 def _print_learner(found: Optimum) -> None:
     likely = (row for row in found.table() if row.probability >= LEAST_SHOWN)
     rows = sorted(likely, key=lambda row: (len(row.history), -row.probability))
-    shown = [(_told(row), f"{row.probability:.4f}", _law(row)) for row in rows[:SHOWN_ROWS]]
+    shown = [(_in_words(row), f"{row.probability:.4f}", _law(row)) for row in rows[:SHOWN_ROWS]]
     title = f"the best learner, {len(shown)} of {len(rows)} histories; --json prints all"
     print_table(("history", "probability", "publishes"), shown, title=title)
 
 
-def _told(row: LearnerRow) -> str:
+def _in_words(row: LearnerRow) -> str:
     return " ".join(
         f"{_word(labels)} {'–' if point is None else f'({point},{label})'}"
         for labels, point, label in row.history

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from littlestone.choose.request import NAMES, Request
-from littlestone.runs.intake.sources import Form
+from littlestone.runs.intake.form import Form
 
 ClassSpec = Annotated[
     str, typer.Argument(metavar="CLASS", help="A concept class, as in thresholds:16 or points.")
@@ -55,6 +55,9 @@ Delimiter = Annotated[
     str | None, typer.Option(help="The separator of a CSV; by default found in the header.")
 ]
 Encoding = Annotated[str, typer.Option(help="The encoding of the text, as in latin-1.")]
+Skip = Annotated[
+    int, typer.Option(metavar="LINES", help="How many lines of a CSV come before its header.")
+]
 NoHeader = Annotated[
     bool, typer.Option("--no-header", help="There is no header; columns are 1, 2, and so on.")
 ]
@@ -73,8 +76,13 @@ class FormOptions:
     ] = None
     date_format: Annotated[
         str | None,
-        typer.Option(help='How dates are written, as in "%d.%m.%Y"; by default ISO 8601.'),
+        typer.Option(
+            help='How dates are written, as in "%d.%m.%Y", or unix, unix-ms or excel for numbers; '
+            "by default ISO 8601."
+        ),
     ] = None
+    units: Annotated[str, typer.Option(help='What may stand beside a number, as in "$ %".')] = ""
+    skip: Skip = 0
 
     def form(self, *, complete: bool = True) -> Form:
         """Return what the readers need."""
@@ -86,6 +94,8 @@ class FormOptions:
             decimal=self.decimal,
             thousands=self.thousands,
             date_format=self.date_format,
+            units=self.units,
+            skip=self.skip,
         )
 
 

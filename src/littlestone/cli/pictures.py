@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from littlestone.game.transcript import Transcript
-from littlestone.lab.bounds.bound import Row
+from littlestone.lab.bound import Row
 
 matplotlib.use("Agg")
 

@@ -17,7 +17,7 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play
 from littlestone.game.sweeps import Summary, Sweep, Workers, repeat
 from littlestone.game.transcript import Transcript
-from littlestone.lab.bounds.class_floors import ClassFloor, mistakes_floor
+from littlestone.lab.class_floors import ClassFloor, mistakes_floor
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import secure, seeded
 

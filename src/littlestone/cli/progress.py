@@ -23,7 +23,7 @@ class Progress(AbstractContextManager["Progress"]):
     def __init__(self, console: Console, durable: DurableRun, position: Position) -> None:
         self._console, self._durable, self._position = console, durable, position
         self._before = durable.rounds
-        self._started = self._told = time.monotonic()
+        self._started = self._printed = time.monotonic()
         self._live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
 
     def __enter__(self) -> "Progress":
@@ -36,11 +36,11 @@ class Progress(AbstractContextManager["Progress"]):
             self._live.stop()
 
     def show(self, tally: Tally) -> None:
-        """Update the table, or print a line now and then."""
+        """Update the table, or print a line from time to time."""
         if self._live is not None:
             self._live.update(self._table(tally))
-        elif time.monotonic() - self._told >= SECONDS_BETWEEN_LINES:
-            self._told = time.monotonic()
+        elif time.monotonic() - self._printed >= SECONDS_BETWEEN_LINES:
+            self._printed = time.monotonic()
             self._console.print(f"round {self._durable.rounds:,}, {self._pace()}{self._left()}")
 
     def _pace(self) -> str:

@@ -22,7 +22,8 @@ from littlestone.learners.sanitizers.choose import sanitizer_for
 from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
 from littlestone.learners.sanitizers.protocols import Sanitized, Sanitizer, refuse_small
 from littlestone.randomness import secure, seeded
-from littlestone.runs.intake.sources import BadRow, Form, header, rows
+from littlestone.runs.intake.form import BadRow, Form
+from littlestone.runs.intake.sources import header, rows
 
 METHODS: Mapping[str, Callable[..., Sanitizer]] = {
     "auto": sanitizer_for,

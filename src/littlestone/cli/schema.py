@@ -13,11 +13,12 @@ from typing import Annotated
 import typer
 
 from littlestone.cli.config import written_table
-from littlestone.cli.options import Delimiter, Encoding
+from littlestone.cli.options import Delimiter, Encoding, Skip
 from littlestone.concepts.schema import PAID
 from littlestone.randomness import secure
 from littlestone.runs.book import Book
-from littlestone.runs.intake.sources import Form, column_kinds, has_header, header, is_live
+from littlestone.runs.intake.form import Form
+from littlestone.runs.intake.sources import column_kinds, has_header, header, is_live
 from littlestone.runs.ranges import PaidRanges, proposed
 
 WHY = """\
@@ -93,6 +94,7 @@ def run(
     ] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8-sig",
+    skip: Skip = 0,
 ) -> None:
     """Write one table per column to fill in; no row of a file with a header is read.
 
@@ -101,8 +103,8 @@ def run(
 
     With --private-ranges the rows are read, at a cost that learn --schema adds to its promise.
     """
-    form = Form(delimiter=delimiter, encoding=encoding)
-    names = header(source, form)
+    form = Form(delimiter=delimiter, encoding=encoding, skip=skip)
+    names = [name for name in dict.fromkeys(header(source, form)) if name]
     dates, left_out = date or [], without or []
     numbers = list(dict.fromkeys([*(numeric or []), *(whole or [])]))
     named = [*dates, *left_out, *numbers, *([] if user is None else [user])]

@@ -9,9 +9,8 @@ import typer
 
 from littlestone.http.client import start_demo
 from littlestone.http.limits import MOST_CONNECTIONS
-from littlestone.http.server import is_loopback, server
+from littlestone.http.server import is_loopback, log_as_json, server
 from littlestone.http.service import Role, Tokens, save_each, token_lines
-from littlestone.http.telemetry import log_as_json
 from littlestone.runs.book import Book
 
 

@@ -70,7 +70,7 @@ def status(
         state, ledger = "in use", ""
     release = json.loads(newest)
     limit = "" if recipe.rounds is None else f" of at most {recipe.rounds:,}"
-    told = {
+    shown_values = {
         "run": about["identity"],
         "made": f"{about['created']} by littlestone {about['version']}",
         "learner": f"{type(recipe).__name__}, {class_in_words(recipe.concepts)}",
@@ -83,9 +83,9 @@ def status(
     if as_json:
         numbers = {"rounds": rounds, "mistakes": mistakes, "status": state}
         published = {"releases": release["release"], "round": release["round"]}
-        typer.echo(json.dumps(told | numbers | published | {"options": options}))
+        typer.echo(json.dumps(shown_values | numbers | published | {"options": options}))
         return
-    for name, said in told.items():
+    for name, said in shown_values.items():
         typer.echo(f"{name + ':':<11}{said}")
     made = ["# options", options] if options else []
     typer.echo("\n".join(["", *([ledger, ""] if ledger else []), *made]), nl=not made)
@@ -145,7 +145,7 @@ def predict(
         source,
         domain_of(rule),
         feature=feature,
-        kept=identity,
+        name_column=identity,
         standard_input=sys.stdin.buffer,
         form=file.form(),
     )
@@ -155,14 +155,16 @@ def predict(
         table = csv.writer(made, lineterminator="\n")
         table.writerow([identity or "line", "prediction"])
         for line, name, point, misfit in points:
-            told = "" if point is None else values[rule(point)]
+            shown_values = "" if point is None else values[rule(point)]
             empty += point is None
             if misfit is not None:
                 odd[f"{misfit.field!r} {misfit.reason}" if misfit.field else misfit.reason] += 1
-            table.writerow([line if identity is None else name, told])
+            table.writerow([line if identity is None else name, shown_values])
     if odd:
-        told = "; ".join(f"{reason} in {rows:,}" for reason, rows in odd.most_common(5))
-        typer.echo(f"{odd.total()} rows with something missing or unknown: {told}", err=True)
+        shown_values = "; ".join(f"{reason} in {rows:,}" for reason, rows in odd.most_common(5))
+        typer.echo(
+            f"{odd.total()} rows with something missing or unknown: {shown_values}", err=True
+        )
     if empty:
         raise ValueError(
             f"{empty} rows do not fit and have no prediction: give the options that learn got "

@@ -13,6 +13,8 @@ from littlestone.concepts.classes.finite import union as union
 from littlestone.concepts.classes.finite import xor as xor
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces as MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals as Intervals
+from littlestone.concepts.classes.multiclass import MulticlassState as MulticlassState
+from littlestone.concepts.classes.multiclass import MulticlassTable as MulticlassTable
 from littlestone.concepts.classes.sparse_sets import KeySets as KeySets
 from littlestone.concepts.classes.sparse_sets import Points as Points
 from littlestone.concepts.classes.sparse_sets import SparseSets as SparseSets

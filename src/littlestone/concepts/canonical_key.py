@@ -1,4 +1,4 @@
-"""Equal keys become the same plain value, whatever type they had.
+"""Convert equal keys to the same plain value, whatever their types.
 
 Of 1, 1.0 and True, or of one instant in two time zones, a dictionary keeps the first one, and
 showing it would reveal whose it was. So every key is converted to one form on input. A type whose
@@ -24,21 +24,23 @@ from littlestone.concepts.protocols import Point
 from littlestone.type_checks import shown
 
 LARGEST_WHOLE: Final = 1 << 2000
-"""Python may refuse to print larger ones, and what cannot be printed cannot be published."""
+"""Python may refuse to print larger integers, which then could not be published."""
 _DEEPEST: Final = 16
 _LARGEST_EXPONENT: Final = 600
-_TEXTS: Final = 1 << 12  # looked at together, so that little is copied at a time
+_TEXTS: Final = 1 << 12  # checked together, so that little is copied at a time
 _SHORT: Final = 1 << 31
-_PLAIN_MARSHAL: Final = 2  # the last version that writes all objects alike
+_PLAIN_MARSHAL: Final = 2  # the last version without object references
 _MARSHALLED: Final = np.dtype([("kind", "u1"), ("value", "<i4")])  # bytes compare faster than S1
 
 
 def canonical_key(x: Any) -> Point:
-    """Return the one form of ``x`` and of whatever is equal to it, or a ValueError.
+    """Return the canonical form of ``x``, shared by all keys equal to it.
 
-    Numbers become whole numbers, floats or fractions, whichever is the first to be exact; times
-    with a zone become UTC; members of a ``str`` Enum and named tuples become the plain values
-    that they are equal to.
+    Numbers become integers, floats or fractions, whichever is exact first; times with a zone become
+    UTC; members of a ``str`` Enum and named tuples become the plain values that they equal.
+
+    Raises:
+        ValueError: ``x`` has no canonical form.
 
     >>> canonical_key(("user", 7.0, True))
     ('user', 7, 1)
@@ -59,9 +61,9 @@ and frozensets of these, got x=1j
 
 
 def canonical_keys(xs: Iterable[Any], one: Callable[[Any], Point] = canonical_key) -> list[Point]:
-    """Return the canonical form of each, as ``one`` gives it.
+    """Return the canonical form of each key; ``one`` converts a single key.
 
-    Fast where all are strings, whole numbers, or tuples of these.
+    Fast if all are strings, integers, or tuples of these.
     """
     keys = list(xs)
     if _stay_as_they_are(keys):
@@ -70,7 +72,7 @@ def canonical_keys(xs: Iterable[Any], one: Callable[[Any], Point] = canonical_ke
 
 
 def whole_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
-    """Return the keys as an array; None unless all are plain whole numbers that fit.
+    """Return the keys as an int64 array; None unless all are plain integers that fit.
 
     >>> whole_numbers([3, -4]), whole_numbers([3, True]), whole_numbers([3, 2**70])
     (array([ 3, -4]), None, None)
@@ -85,30 +87,30 @@ def whole_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
 
 
 def _short_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
-    """Return the same where 32 bits are enough, in one pass that asks for types and values.
+    """Return the keys as an array if they fit into 32 bits, in one pass over types and values.
 
-    Asking each for its type, and then for its value, takes twice as long.
+    Two passes take twice as long.
     """
     try:
-        # It writes whole numbers of 32 bits, and nothing else, as "i" and four bytes.
+        # marshal writes 32-bit integers, and nothing else, as "i" and four bytes.
         written = marshal.dumps(keys, _PLAIN_MARSHAL)
-    except ValueError:  # something that it does not know
+    except ValueError:  # a type unknown to marshal
         return None
     if len(written) != _MARSHALLED.itemsize * (len(keys) + 1):
         return None
-    records = np.frombuffer(written, dtype=_MARSHALLED)[1:]  # after the list's own beginning
+    records = np.frombuffer(written, dtype=_MARSHALLED)[1:]  # after the list's header
     return records["value"].astype(np.int64) if (records["kind"] == ord("i")).all() else None
 
 
 def _stay_as_they_are(keys: list[Any]) -> bool:
-    """Return whether they are seen at a glance to be in canonical form."""
+    """Return whether all keys are obviously in canonical form."""
     if keys and type(keys[0]) is tuple:
         return _are_all(tuple, keys) and _are_flat(keys)
     return _are_plain(keys)
 
 
 def _are_plain(keys: list[Any]) -> bool:
-    """Return whether all are strings of text, or all small whole numbers."""
+    """Return whether all are valid text, or all are small integers."""
     if keys and type(keys[0]) is str:
         pieces = (keys[start : start + _TEXTS] for start in range(0, len(keys), _TEXTS))
         return _are_all(str, keys) and all(_is_text("".join(piece)) for piece in pieces)
@@ -118,18 +120,18 @@ def _are_plain(keys: list[Any]) -> bool:
 
 
 def _are_flat(tuples: list[Any]) -> bool:
-    """Return whether they are made of nothing but strings and whole numbers in canonical form."""
+    """Return whether all elements are strings or integers in canonical form."""
     parts: list[Any] = []
     deque(map(parts.extend, tuples), maxlen=0)  # twice as fast as a chain
     places = max(1, len(tuples[0]))
-    # The parts at one place are mostly of one type, which is faster to see.
+    # The elements at one position mostly have one type, which is faster to check.
     if all(_are_plain(parts[place::places]) for place in range(places)):
         return True
     return set(map(type, parts)) <= {int, str} and all(_are_plain([part]) for part in set(parts))
 
 
 def _are_all(kind: type, keys: list[Any]) -> bool:
-    """Return whether each is of this very type, not of a subclass."""
+    """Return whether each is exactly of this type, not of a subclass."""
     return list(map(type, keys)).count(kind) == len(keys)
 
 
@@ -150,7 +152,7 @@ def _refusal(x: Any) -> ValueError:
 
 def _canonical(x: Any, depth: int) -> Point:
     if isinstance(x, np.generic):
-        if isinstance(x, np.datetime64 | np.timedelta64):  # what it becomes depends on its unit
+        if isinstance(x, np.datetime64 | np.timedelta64):  # its conversion depends on its unit
             raise _NoFormError
         x = x.item()
     kind = type(x)
@@ -160,7 +162,7 @@ def _canonical(x: Any, depth: int) -> Point:
         if depth == _DEEPEST:
             raise _NoFormError
         parts = [_canonical(part, depth + 1) for part in x]
-        # A set shows its members in an order that depends on how it grew.
+        # The iteration order of a set depends on how it was built.
         return tuple(parts) if kind is tuple else frozenset(sorted(parts, key=_place))
     form: Point = _FORMS[kind](x)
     return form
@@ -171,7 +173,7 @@ def _place(part: Point) -> tuple[str, str]:
 
 
 def _plain(x: Any) -> tuple[type, Any]:
-    """Of a subclass that compares like its base: the plain value that it is equal to."""
+    """Return the plain value that a member of a subclass is equal to."""
     for kind, value in _PLAIN_VALUES.items():
         methods = ("__eq__", "__hash__")
         if isinstance(x, kind) and all(
@@ -194,7 +196,7 @@ def _text(x: str) -> str:
 def _is_text(x: str) -> bool:
     try:
         return x.isascii() or bool(x.encode())
-    except UnicodeEncodeError:  # a lone surrogate can be neither saved nor published
+    except UnicodeEncodeError:  # a lone surrogate cannot be saved or published
         return False
 
 
@@ -236,7 +238,7 @@ def _instant(x: datetime) -> datetime:
 
 
 def _time(x: time) -> time:
-    if x.tzinfo is not None:  # without a date a zone says nothing definite
+    if x.tzinfo is not None:  # without a date the offset of a zone is undefined
         raise _NoFormError
     return x.replace(fold=0)
 

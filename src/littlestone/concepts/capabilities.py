@@ -1,7 +1,7 @@
 """A concept class may offer capabilities beyond ``ConceptClass``; none is required.
 
-Everything works for a class that offers nothing, by listing its concepts or by restricting its
-version space. A class that can do better has a method of one of these names. Callers look for the
+A class without capabilities works, too: its concepts are listed, or its version space is
+restricted. A class with a faster way has a method of one of these names. Callers test for the
 capability, never for the class.
 """
 
@@ -32,18 +32,18 @@ class Numbered(Protocol):
 
 @runtime_checkable
 class Tabular(Protocol):
-    """Writes down at once what every concept says about some points."""
+    """Tabulates the labels of some points under every concept."""
 
     def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
         """Return one row for each concept, in the order of ``concepts()``."""
 
 
 class Answers(Protocol):
-    """What all concepts say about points that are written as rows of whole numbers."""
+    """The labels of points, given as rows of integers, under all concepts."""
 
     @property
     def width(self) -> int:
-        """How many numbers a row has."""
+        """The number of integers in a row."""
         return 1
 
     def rows(self, points: Any, /) -> NDArray[np.int64]:
@@ -54,46 +54,46 @@ class Answers(Protocol):
         """Return, for each concept in ``concepts()`` order, the gains of the rows it maps to 1."""
 
     def says(self, position: int, rows: NDArray[np.int64], /) -> NDArray[np.bool_]:
-        """Return what one concept says of each row."""
+        """Return the label of each row under one concept."""
 
     def forget(self) -> None:
-        """No row made so far will be asked about again."""
+        """Drop cached rows; the caller will not use them again."""
         return None
 
 
 @runtime_checkable
 class Answering(Protocol):
-    """Adds up what all concepts say faster than by asking them (``losses/answers.py``)."""
+    """Sums gains over all concepts faster than concept by concept (``losses/answers.py``)."""
 
     def answers(self) -> Answers | None:
-        """None where there would be too much to hold."""
+        """Return the answers, or None if they need too much memory."""
 
 
 @runtime_checkable
 class Stretched(Protocol):
-    """Each concept is 1 on a stretch of a line, of which there are few.
+    """Each concept is 1 on a stretch of one of a few lines.
 
-    So a batch's losses follow from one histogram for each line, of which one example moves a cell.
+    So a batch's losses follow from one histogram per line, in which an example changes one cell.
     """
 
     def on_lines(self) -> "OnLines | None":
-        """None where some concepts are not, or there would be too much to hold."""
+        """Return the stretches, or None if some concepts have none or they need too much memory."""
 
 
 @runtime_checkable
 class Voting(Protocol):
-    """Knows a short form of majority votes of concepts."""
+    """Simplifies majority votes of concepts."""
 
     def majority_of(self, chosen: Sequence[int], /) -> Hypothesis:
-        """Of an odd number of positions in ``concepts()``, which may repeat."""
+        """Return the vote of an odd number of positions in ``concepts()``, with repetitions."""
 
 
 @runtime_checkable
 class InRuns(Protocol):
-    """Losses are equal along long runs of concepts, which are never listed."""
+    """Losses are equal along long runs of concepts, so concepts are never listed."""
 
     def loss_runs(self, tally: "Tallied", /, *, deepest: int) -> "LossRuns":
-        """As ``loss_runs.losses_on`` says; for finite classes."""
+        """Return the losses as ``loss_runs.losses_on`` does; for finite classes."""
 
 
 @runtime_checkable
@@ -101,39 +101,38 @@ class Projecting(Protocol):
     """Knows the labellings of any points in closed form."""
 
     def project(self, points: Any, /) -> "Projection":
-        """As ``projection.project`` says."""
+        """Return the labellings as ``projection.project`` does."""
 
 
 class Tracker(Protocol):
-    """Takes examples in canonical form; remembers what later ones can contradict."""
+    """Takes examples in canonical form and stores what later ones can contradict."""
 
     def observe(self, x: Any, y: Label, /) -> bool:
-        """Return whether some concept fits this example and all before it."""
+        """Return whether some concept fits this and all earlier examples."""
 
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
-        """Return how many leading examples of a block some concept fits, with all before."""
+        """Return how many leading examples of a block some concept fits with all earlier ones."""
 
 
 @runtime_checkable
 class Trackable(Protocol):
-    """Tells consistency faster than a version space can."""
+    """Checks consistency faster than a version space."""
 
     def tracker(self) -> Tracker:
-        """Return a tracker that says whether some concept still fits."""
+        """Return a new consistency tracker."""
 
 
 class Witnesses(Protocol):
     """How the mistakes of a version space's standard optimal hypothesis name witnesses.
 
-    A witness is an example that the concept sought must fit if the mistakes that name it are to
-    be believed. Mistakes of one phase that lie at many different points can name the same
-    witness: this is what lets a private learner count them. On examples that fit some concept of
-    the space, all true witnesses restrict it to a space that still holds the concept and has a
-    smaller dimension.
+    A witness is an example that the target concept must fit if the mistakes that name it are true.
+    Mistakes at many different points can name the same witness, so a private learner can count
+    them. On examples that fit some concept of the space, the true witnesses restrict it to a
+    smaller dimension and keep that concept.
     """
 
     def count(self) -> int:
-        """Return how many can be named: public, the same in every phase."""
+        """Return the number of witnesses; it is public and the same in every phase."""
 
     def named_by(self, space: Any, x: Any, y: Label, /) -> int:
         """Return the number of the one witness that this mistake names."""
@@ -142,9 +141,9 @@ class Witnesses(Protocol):
         """Return that witness; None if it contradicts every concept of the space."""
 
     def confusion(self, answered: int, /) -> tuple[int, int]:
-        """Return how many witnesses can be false, and how many true, after so many true answers.
+        """Return how many witnesses can be false and how many true after ``answered`` true answers.
 
-        Mistakes that fit some concept only ever name true ones.
+        Mistakes that fit some concept name only true witnesses.
         """
 
     def __hash__(self) -> int: ...
@@ -152,43 +151,43 @@ class Witnesses(Protocol):
 
 @runtime_checkable
 class Witnessing(Protocol):
-    """One phase's mistakes say by themselves what to give up."""
+    """The mistakes of one phase alone name witnesses."""
 
     def witnesses(self) -> Witnesses | None:
-        """None where they would be too many."""
+        """Return the witnesses, or None if there are too many."""
 
 
 @dataclass(frozen=True, slots=True)
 class WitnessLoad:
-    """How many counters of a witness system move, whichever concept is sought."""
+    """How many counters of a witness system change, whatever the target concept."""
 
     accepted: int
-    """The most true witnesses that are accepted in an epoch in which no false one is."""
+    """The largest number of accepted true witnesses in an epoch without a false one."""
     counters: int
-    """The keys that are live at a time; those that nobody named may be false."""
+    """The number of live keys at a time; keys that no mistake named may be false."""
     again: int = 0
-    """The keys that are live at a time and say that something accepted before was false."""
+    """The number of live keys at a time that contradict an accepted witness."""
     further: int = 0
-    """The counters that move after a false witness, beside ``accepted``, until all starts again."""
+    """The counters that move after a false witness, besides ``accepted``, until the restart."""
     back: int | None = None
-    """If nothing starts again: the witnesses that are accepted again after a false one, beside the
-    one that takes it back."""
+    """Without a restart: the witnesses accepted again after a false one, besides the one that
+    undoes it."""
     astray: int = 0
-    """The most counters that move in an epoch with a false place, where ``further`` are too few."""
+    """The most counters that move in an epoch with a false place, if more than ``further``."""
 
 
 class WitnessSystem(Protocol):
-    """Public states with a hypothesis each, and witnesses that move them on (witnesses.md).
+    """Public states, each with a hypothesis, and witnesses that cause transitions (witnesses.md).
 
-    A mistake of a state's hypothesis names one of its *live* witnesses, told apart by keys.
-    *Sound*: the concept sought fixes which keys are true, and as long as only true witnesses were
-    accepted its examples name true ones only. *Descent*: every accepted witness leads on to fewer,
-    so that after a bounded number of them no true one is left, or everything starts again. A key
-    that stays live keeps its meaning, so a counter keeps its count.
+    A mistake of a state's hypothesis names one of its *live* witnesses by its key. *Sound*: the
+    target concept determines which keys are true; while only true witnesses are accepted, its
+    examples name only true ones. *Descent*: after a bounded number of accepted witnesses no true
+    one is left, or the system restarts. A key keeps its meaning while it is live, so its counter
+    keeps its count.
     """
 
     def begin(self) -> Any:
-        """Return the first state; states are plain values."""
+        """Return the initial state; states are plain values."""
 
     def hypothesis(self, state: Any, /) -> Hypothesis:
         """Return the hypothesis of a state."""
@@ -200,44 +199,44 @@ class WitnessSystem(Protocol):
         """Return the key of the one witness that this mistake names."""
 
     def after(self, state: Any, key: Point, /) -> Any | None:
-        """Return the next state, once a witness is accepted; None if all has to start again."""
+        """Return the state after a witness is accepted; None to restart."""
 
     def loads(self) -> Sequence["WitnessLoad"]:
-        """Return what an epoch may cost, for each kind of epoch that may be the dearest."""
+        """Return the possible loads of an epoch; the largest of them bounds its cost."""
 
     def __hash__(self) -> int: ...
 
 
 @runtime_checkable
 class PlacingSystem(WitnessSystem, Protocol):
-    """A witness system that begins with states in which a place is sought, not a witness.
+    """A witness system whose first states search for a place instead of a witness.
 
-    There mistakes name PLACE, the one live key, and lie at public places: of a line, all within a
-    stretch that the concept sought decides, or in a cube, all within a subcube. When PLACE fires, a
-    place between them is drawn; it is true if it lies within the stretch or the subcube, and leads
-    on as the key (PLACE, place). What was counted for a key stays true while the key is live.
+    In these states PLACE is the only live key, and mistakes lie at public places: on a line, within
+    a stretch that the target concept determines; in a cube, within a subcube. When PLACE fires, a
+    place between the mistakes is drawn and accepted as the key (PLACE, place); it is true if it
+    lies within the stretch or the subcube. Counts of a key stay valid while the key is live.
     """
 
     @property
     def sought(self) -> int:
-        """How many places are drawn, one after another."""
+        """The number of places that are drawn, one after another."""
 
     @property
     def places(self) -> int:
-        """How many there are."""
+        """The number of places."""
 
     @property
     def renews(self) -> bool:
-        """Whether a key that is false may become true later, with the counter that it has."""
+        """Whether a false key may become true later while it keeps its counter."""
 
     def place(self, state: Any, x: Any, /) -> int:
-        """Return where this mistake lies."""
+        """Return the place of this mistake."""
 
     def depths(self, places: list[int], /) -> tuple[list[int], list[int]]:
         """Return the depths of runs of places among these mistakes, and the lengths of the runs."""
 
     def place_at(self, places: list[int], position: int, /) -> int:
-        """Return the place at a position, if the runs are written out one after another."""
+        """Return the place at a position of the concatenated runs."""
 
 
 @runtime_checkable
@@ -245,23 +244,23 @@ class Descending(Protocol):
     """Has a witness system."""
 
     def witness_system(self) -> WitnessSystem | None:
-        """None where it would have too many keys."""
+        """Return the witness system, or None if it has too many keys."""
 
 
 @runtime_checkable
 class Placed(Protocol):
-    """Has a second witness system, which seeks a place first."""
+    """Has a second witness system, which searches for a place first."""
 
     def placed_system(self) -> PlacingSystem | None:
-        """None where that is never better."""
+        """Return that system, or None if it is never better."""
 
 
 @runtime_checkable
 class Agreeing(Protocol):
-    """Concepts that agree at one point shatter a deep tree: what floors are proved with."""
+    """Concepts that agree at one point shatter a deep tree, which proves floors."""
 
     def agreed(self) -> tuple[Example, int]:
-        """Return an example, and the depth of a tree that concepts which fit it shatter."""
+        """Return an example and the depth of a tree shattered by concepts that fit it."""
 
 
 @runtime_checkable
@@ -275,16 +274,16 @@ class FewOnes(Protocol):
 
 @runtime_checkable
 class SetsOfKeys(Protocol):
-    """The concepts are all sets of at most so many keys, each 1 on its keys and 0 elsewhere."""
+    """The concepts are all sets of at most ``largest_set`` keys, 1 exactly on their keys."""
 
     @property
     def largest_set(self) -> int | None:
-        """None where every finite set is a concept."""
+        """The largest number of keys in a concept; None if every finite set is a concept."""
 
 
 @runtime_checkable
 class OnALine(Protocol):
-    """The points are 0 .. n-1, and the labels of a concept change seldom from one to the next."""
+    """The points are 0 .. n-1, and the labels of a concept change only a few times along them."""
 
     @property
     def most_changes(self) -> int:
@@ -293,7 +292,7 @@ class OnALine(Protocol):
 
 @runtime_checkable
 class ProperlyOptimal(Protocol):
-    """Every hypothesis of the standard optimal algorithm, whatever was seen, is a concept."""
+    """Every hypothesis of the standard optimal algorithm is a concept."""
 
     def differences(self) -> ConceptClass:
         """Return a class that holds h ⊕ g, 1 where they differ, for any two concepts h and g."""
@@ -301,25 +300,25 @@ class ProperlyOptimal(Protocol):
 
 @runtime_checkable
 class WithMargin(Protocol):
-    """A concept stands for its labels only where they are clear."""
+    """A concept labels only points outside its margin."""
 
     def fits(self, concept: Hypothesis, x: Point, /) -> bool:
-        """Return whether ``x``, labelled by ``concept``, may stand in a realizable stream."""
+        """Return whether ``x``, labelled by ``concept``, may occur in a realizable stream."""
 
 
 @runtime_checkable
 class Records(Protocol):
-    """A domain, not a class: points are records with declared fields, as cells of each."""
+    """A domain (not a class) whose points are records, stored as one cell per declared field."""
 
     @property
     def fields(self) -> "tuple[Numeric | Category, ...]":
         """The declared fields."""
 
     def check(self, x: Any, /) -> "Cells":
-        """Return the cells of a record; raise a ValueError if it is none."""
+        """Return the cells of a record; raise a ValueError if it is not a record."""
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
-        """Also a table: the columns by the names of the fields."""
+        """Return the cells of many records, or of a table (columns by field name)."""
 
 
 @runtime_checkable
@@ -332,7 +331,7 @@ class WithConstants(Protocol):
 
 @runtime_checkable
 class Branching(Protocol):
-    """The concepts are all trees of so many questions in a row, each one of ``conditions``."""
+    """The concepts are all trees of depth at most ``depth`` with questions from ``conditions``."""
 
     @property
     def schema(self) -> "Schema":
@@ -340,24 +339,24 @@ class Branching(Protocol):
 
     @property
     def depth(self) -> int:
-        """The most questions in a row."""
+        """The largest number of questions on a path."""
 
     @property
     def conditions(self) -> "tuple[Condition, ...]":
         """The conditions that a question may ask."""
 
     def holding(self, cells: NDArray[np.int64], dtype: Any = ..., /) -> NDArray[Any]:
-        """For each record, given by its cells, and each condition: whether it holds."""
+        """Return whether each condition holds for each record, given by its cells."""
 
 
 _POINTS: Final = 256
 
 
 def agreeing(concepts: ConceptClass, most: int) -> tuple[Example, tuple[Hypothesis, ...]]:
-    """Return an example, and concepts that fit it: those among the first ``most`` of the class.
+    """Return an example and the concepts among the first ``most`` of the class that fit it.
 
-    The example is the one that the class names, or the one that most of them fit among the first
-    points of the domain.
+    The example is the one that the class provides, or else the one among the first points of the
+    domain that most concepts fit.
 
     >>> from littlestone.concepts.classes.sparse_sets import Points
     >>> example, found = agreeing(Points(4), 9)

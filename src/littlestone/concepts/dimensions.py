@@ -18,7 +18,7 @@ _MEMO_ENTRIES = 1 << 18
 _RECENT_SPLITS = 8
 _BLOCK = 100  # rows whose intersections are counted together
 _BATCH = 256
-# From so many concepts on, and for trees so deep, all pairs of points are counted at once.
+# From this many concepts and this depth on, all pairs of points are counted at once.
 _MANY, _DEEP = 192, 4
 _LARGEST_MATRIX = 1 << 22
 
@@ -47,7 +47,7 @@ def littlestone_dimension_by_definition(labellings: frozenset[Labelling]) -> int
 def splits(
     labellings: frozenset[Labelling],
 ) -> Iterator[tuple[frozenset[Labelling], frozenset[Labelling]]]:
-    """For each point on which the label rows differ: those with 0 there, and those with 1."""
+    """Yield, for each point on which the rows differ, those with label 0 and those with 1."""
     for x in range(len(next(iter(labellings)))):
         ones = frozenset(row for row in labellings if row[x])
         if ones and ones != labellings:
@@ -64,9 +64,9 @@ class BitSetDimension:
 
     A subclass is an integer whose bit i says whether concept i belongs to it; ``ones[x]`` is the
     subclass that labels x with 1. Concepts are distinct functions. A subclass of dimension k has
-    at least 2**k concepts, which cuts most of the search. Splits that worked lately at the same
-    depth come first, as they often work again; then the most balanced ones. The memo holds
-    bounds, so it may be dropped at any time: it is when it grows too large.
+    at least 2**k concepts, which prunes most of the search. Splits that recently worked at the same
+    depth are tried first, then the most balanced ones. The memo holds bounds and is dropped when it
+    grows too large.
     """
 
     def __init__(self, ones: Sequence[int]) -> None:
@@ -74,7 +74,7 @@ class BitSetDimension:
         self._ones = tuple(set(ones))
         self._bounds: dict[int, tuple[int, int]] = {}
         self._recent = defaultdict[int, deque[int]](lambda: deque(maxlen=_RECENT_SPLITS))
-        self._matrix: NDArray[np.uint8] | None = None  # concepts × points, when it is needed
+        self._matrix: NDArray[np.uint8] | None = None  # concepts × points, built when needed
 
     def dimension(self, concepts: int) -> int:
         """Return the Littlestone dimension of the subclass; -1 when it is empty."""
@@ -90,9 +90,9 @@ class BitSetDimension:
         return self._at_least(concepts, depth, self._ones)
 
     def optimal_labels(self, concepts: int) -> bytes:
-        """For each point the label that keeps the larger dimension; 0 where both keep the same."""
+        """Return, for each point, the label that keeps the larger dimension; 0 on ties."""
         known: dict[int, bool] = {}
-        common = 0  # the smaller dimension at the last point: likely near it at the next one
+        common = 0  # the smaller dimension at the last point, a good guess for the next
         for part in self._points:
             ones = concepts & part
             if ones not in known:
@@ -100,9 +100,9 @@ class BitSetDimension:
         return bytes(known[concepts & part] for part in self._points)
 
     def _larger(self, left: int, right: int, guess: int) -> tuple[bool, int]:
-        """Return whether ``left`` has strictly the larger dimension, and a depth to look at next.
+        """Return whether ``left`` has the strictly larger dimension, and a next guess.
 
-        Neither dimension is computed in full. ``guess`` is where to look first.
+        Neither dimension is computed in full. ``guess`` is the depth to try first.
         """
         reached = self.at_least(left, guess)
         if reached != self.at_least(right, guess):
@@ -115,7 +115,7 @@ class BitSetDimension:
         return False, max(depth, 0)
 
     def _at_least(self, concepts: int, depth: int, ones: Collection[int]) -> bool:
-        """As ``at_least``; ``ones`` may leave out points on which ``concepts`` all agree."""
+        """Do the work of ``at_least``; ``ones`` may omit points on which all concepts agree."""
         size = concepts.bit_count()
         if depth <= 1:
             return depth < 0 or size > depth
@@ -162,10 +162,9 @@ class BitSetDimension:
         return False
 
     def _promising(self, concepts: int, size: int, depth: int) -> set[int] | None:
-        """Return the points on both sides of which some point leaves enough concepts on both sides.
+        """Return the points that could still split twice, judged by sizes; None if not worthwhile.
 
-        All that matters are sizes of intersections, of all points with each other. None where
-        that is not worth the while.
+        Uses only the sizes of the pairwise intersections of all points.
         """
         if size < _MANY or depth < _DEEP:
             return None
@@ -200,7 +199,7 @@ class BitSetDimension:
 
 
 def _batches(ones: Collection[int]) -> Iterator[Collection[int]]:
-    """Yield all points at once, or some at a time where there are many: a good one comes early."""
+    """Yield the points in one batch, or in several if there are many, as good ones come early."""
     if len(ones) <= _BATCH:
         yield ones
         return
@@ -210,7 +209,7 @@ def _batches(ones: Collection[int]) -> Iterator[Collection[int]]:
 
 
 def _balance(concepts: int, size: int, ones: Iterable[int]) -> dict[int, int]:
-    """Return the size of the smaller side for each point that splits, one point for each split."""
+    """Return the smaller side's size for each splitting point, one point per split."""
     sides: dict[int, int] = {}
     balance: dict[int, int] = {}
     for part in ones:
@@ -225,16 +224,15 @@ def _balance(concepts: int, size: int, ones: Iterable[int]) -> dict[int, int]:
 
 
 def _intersections(sets: NDArray[np.uint8]) -> NDArray[Any]:
-    """Return the size of the intersection of each two rows, by counting bits of words.
+    """Return the size of each pairwise intersection of rows, by counting bits.
 
-    A product of the matrix with itself takes as long on one thread, and far longer on several
-    that wait for each other.
+    A matrix product is no faster on one thread, and slower on several that wait for each other.
     """
     packed = np.packbits(sets, axis=1)
     padded = np.zeros((len(sets), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
     padded[:, : packed.shape[1]] = packed
     words = np.ascontiguousarray(padded.view(np.uint64).T)
-    # Numbers with a sign: they are subtracted from each other. Short ones are faster.
+    # Signed, since they are subtracted; short ones are faster.
     both = np.zeros((len(sets), len(sets)), dtype=np.min_scalar_type(~sets.shape[1] - 256))
     for start in range(0, len(sets), _BLOCK):
         here = slice(start, start + _BLOCK)
@@ -277,8 +275,7 @@ def vc_dimension_by_definition(labellings: frozenset[Labelling]) -> int:
 
 
 def bit_set_vc_dimension(ones: Sequence[int], concepts: int) -> int:
-    """Return the VC dimension of the subclass ``concepts``; ``ones[x]`` are those with label 1 at
-    x."""
+    """Return the VC dimension of a subclass; ``ones[x]`` are the concepts with label 1 at x."""
     if concepts == 0:
         return -1
     splitting = sorted({concepts & part for part in ones} - {0, concepts})
@@ -286,10 +283,10 @@ def bit_set_vc_dimension(ones: Sequence[int], concepts: int) -> int:
 
 
 def _largest_extension(ones: Sequence[int], cells: list[int], known: int) -> int:
-    """Return the largest shattered set that extends the one whose label patterns are ``cells``.
+    """Return the size of the largest extension of the shattered set with patterns ``cells``.
 
     Each further point doubles every cell, so the smallest cell bounds how many can follow;
-    ``known`` is what another branch already reached beyond this one.
+    ``known`` is the size that another branch has reached.
     """
     best = max(known, 0)
     most = min(cell.bit_count() for cell in cells).bit_length() - 1

@@ -17,13 +17,14 @@ from littlestone.concepts.canonical_key import canonical_key, canonical_keys, wh
 from littlestone.concepts.protocols import Domain, Point
 
 _LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
+_FEW = 4  # as many are looked at one by one: an array has a fixed cost
 MOST_SAMPLED = 1 << 24
 
 
 @require.checked
 @dataclass(frozen=True, slots=True)
 class IntegerRange:
-    """The integers 0 .. n-1; numpy integers are welcome, floats and Booleans are not.
+    """The integers 0 .. n-1, numpy integers included; floats and Booleans are rejected.
 
     >>> IntegerRange(4).check(np.int16(3))
     3
@@ -47,7 +48,7 @@ class IntegerRange:
         return self.n
 
     def check(self, x: Any, /) -> int:
-        """Return the canonical form of ``x``; raise a ValueError if it is no point."""
+        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         if type(x) is int:
             if 0 <= x < self.n:
                 return x
@@ -60,7 +61,7 @@ class IntegerRange:
         if not isinstance(xs, np.ndarray):
             points = require.listed(xs=xs)
             # numpy would read True as 1 and 3.0 as 3 among integers.
-            numbers = whole_numbers(points)
+            numbers = whole_numbers(points) if len(points) > _FEW else None
             if numbers is None:
                 return np.array([self.check(x) for x in points], dtype=np.int64)
             xs = numbers
@@ -73,7 +74,7 @@ class IntegerRange:
         return np.asarray(xs, dtype=np.int64)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
-        """Uniform points."""
+        """Return uniform points."""
         require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         drawn: list[int] = generator.integers(self.n, size=count).tolist()
         return drawn
@@ -88,12 +89,11 @@ class IntegerRange:
 @require.checked
 @dataclass(frozen=True, slots=True)
 class AnyHashable:
-    """Every key that has one look; unbounded.
+    """Every key that has a canonical form; unbounded.
 
     Keys are numbers, text, bytes, dates, times, UUIDs, and tuples and frozensets of these and None.
-    Equal ones become the same plain value (``canonical_key``): which of 1, 1.0 and True is
-    published must not tell whose key came first. Other types are refused, and so is NaN, which is
-    not even equal to itself.
+    Equal keys become the same plain value (``canonical_key``): publishing 1, 1.0 or True must not
+    reveal whose key came first. Other types and NaN are rejected.
 
     >>> AnyHashable().check(("user", 7.0))
     ('user', 7)
@@ -110,7 +110,7 @@ and frozensets of these, got x=[1]
         return None
 
     def check(self, x: Any, /) -> Point:
-        """Return the canonical form of ``x``; raise a ValueError if it is no point."""
+        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         if x is None:
             raise ValueError("x must be a key, got x=None: leave out examples without a key")
         return canonical_key(x)
@@ -122,14 +122,14 @@ and frozensets of these, got x=[1]
                 raise ValueError(f"xs must be one-dimensional, got xs of shape {xs.shape}")
             if xs.dtype.kind == "i":
                 return xs.astype(np.int64, copy=False)
-            if xs.dtype.kind not in "mM":  # those are refused one by one
+            if xs.dtype.kind not in "mM":  # those are rejected one by one
                 xs = xs.tolist()
         keys = require.listed(xs=xs)
         numbers = whole_numbers(keys) if keys else None
         return canonical_keys(keys, self.check) if numbers is None else numbers
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
-        """Integer keys, uniform below 2**62: repeats are unlikely."""
+        """Return integer keys, uniform below 2**62, so that repeats are unlikely."""
         require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         drawn: list[int] = generator.integers(2**62, size=count).tolist()
         return drawn
@@ -163,10 +163,10 @@ class BooleanCube:
         return 1 << self.n
 
     def check(self, x: Any, /) -> tuple[int, ...]:
-        """Return the canonical form of ``x``; raise a ValueError if it is no point."""
+        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
             point = tuple(require.label(bit) for bit in x)
-        except Exception:  # of whatever it is made of
+        except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(point) != self.n:
             raise self._refusal(x)
@@ -190,7 +190,7 @@ class BooleanCube:
         return array.astype(np.uint8, copy=False)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[tuple[int, ...]]:
-        """Uniform points."""
+        """Return uniform points."""
         require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         rows = generator.integers(2, size=(count, self.n)).tolist()
         return [tuple(row) for row in rows]
@@ -221,7 +221,7 @@ class Grid:
     def __post_init__(self) -> None:
         require.plain(self)
         require.integer(k=self.k, at_least=1)
-        IntegerRange(self.n)  # refuses here
+        IntegerRange(self.n)  # raises a ValueError
 
     @property
     def size(self) -> int:
@@ -229,10 +229,10 @@ class Grid:
         return int(self.n**self.k)
 
     def check(self, x: Any, /) -> tuple[int, ...]:
-        """Return the canonical form of ``x``; raise a ValueError if it is no point."""
+        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
             point = tuple(map(IntegerRange(self.n).check, x))
-        except Exception:  # of whatever it is made of
+        except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(point) != self.k:
             raise self._refusal(x)
@@ -252,7 +252,7 @@ class Grid:
         return array.astype(np.int64, copy=False).reshape(len(array), self.k)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[tuple[int, ...]]:
-        """Uniform points."""
+        """Return uniform points."""
         require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         return [tuple(row) for row in generator.integers(self.n, size=(count, self.k)).tolist()]
 
@@ -266,10 +266,10 @@ class Grid:
 
 
 def block_of(domain: Domain, points: Sequence[Point]) -> Any:
-    """Return what ``domain.check_many`` gives for points that ``domain.check`` has given already.
+    """Return ``domain.check_many`` of points that ``domain.check`` has returned.
 
-    Only the first of them is checked again, to see what a block looks like; but of plain keys,
-    which may be of several types, all are: one must not decide how the others are read.
+    Only the first point is checked again, to get the block's type. Plain keys may have several
+    types, so all of them are checked: no key decides how others are read.
 
     >>> block_of(IntegerRange(9), [3, 5]), block_of(AnyHashable(), [3, "5"])
     (array([3, 5]), [3, '5'])
@@ -281,16 +281,16 @@ def block_of(domain: Domain, points: Sequence[Point]) -> Any:
         return list(points)
     try:
         return np.array(points, dtype=first.dtype).reshape(len(points), *first.shape[1:])
-    except OverflowError:  # whole numbers beyond int64
+    except OverflowError:  # integers beyond int64
         return np.array(points, dtype=object)
 
 
 def _bits(points: list[Any], width: int) -> NDArray[np.uint8] | None:
-    """Tuples and lists of so many zeros and ones; None if there is anything else among them."""
+    """Return rows of ``width`` zeros and ones; None if anything else is among them."""
     if not set(map(type, points)) <= {tuple, list} or set(map(len, points)) != {width}:
         return None
     try:
-        # It takes whole numbers, Booleans among them, and nothing else.
+        # bytes() takes integers, including Booleans, and nothing else.
         bits = np.frombuffer(bytearray(itertools.chain.from_iterable(points)), dtype=np.uint8)
     except (TypeError, ValueError):
         return None
@@ -308,8 +308,8 @@ _SAMPLE_DENOMINATOR = 1 << 20
 class RationalBall:
     """Vectors of ``dimension`` rational numbers, of length at most 1; unbounded in number.
 
-    A point is given as that many whole numbers, fractions or floats (each float stands for the
-    rational number it is), or in canonical form: numerators, then one denominator.
+    A point is given as ``dimension`` integers, fractions or floats (each at its exact value), or in
+    canonical form: numerators, then one denominator.
 
     >>> RationalBall(2).check((0.5, -0.25))
     (2, -1, 4)
@@ -331,10 +331,10 @@ class RationalBall:
         return None
 
     def check(self, x: Any, /) -> BallPoint:
-        """Return the canonical form of ``x``; raise a ValueError if it is no point."""
+        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
             parts = tuple(x)
-        except Exception:  # of whatever it is
+        except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(parts) == self.dimension + 1 and isinstance(parts[-1], int | np.integer):
             numerators, denominator = [self._whole(part, x) for part in parts[:-1]], int(parts[-1])
@@ -352,8 +352,7 @@ class RationalBall:
         return (*(part // shared for part in numerators), denominator // shared)
 
     def check_many(self, xs: Any, /) -> NDArray[Any]:
-        """Return the canonical points as the rows of one array: of int64 if they fit, else of
-        objects."""
+        """Return the canonical points as rows of one array, int64 if they fit, else objects."""
         points = [self.check(x) for x in require.listed(xs=xs)]
         if not points:
             return np.empty((0, self.dimension + 1), dtype=np.int64)
@@ -363,7 +362,7 @@ class RationalBall:
             return np.array(points, dtype=object)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[BallPoint]:
-        """Directions uniform on the sphere, rounded towards the centre."""
+        """Return uniform directions on the sphere, rounded towards the centre."""
         require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         rows = generator.standard_normal((count, self.dimension))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-12)
@@ -371,7 +370,7 @@ class RationalBall:
         return [self.check((*row, _SAMPLE_DENOMINATOR)) for row in whole]
 
     def __iter__(self) -> Iterator[BallPoint]:
-        """By denominator, then by numerators; endless."""
+        """Yield points by denominator, then by numerators; endless."""
         for denominator in count(1):
             for row in _rows(self.dimension, denominator * denominator):
                 if math.gcd(denominator, *row) == 1:
@@ -397,7 +396,7 @@ class RationalBall:
 
 
 def _rows(length: int, room: int) -> Iterator[tuple[int, ...]]:
-    """Whole vectors of at most this squared length, in order; the others are never looked at."""
+    """Yield the integer vectors of at most this squared length, in order."""
     row, left = list[int](), [room]
     while True:
         while len(row) < length:

@@ -17,8 +17,8 @@ class ClassEntry:
     Modules of ``littlestone.concepts.classes`` list their entries as ``CLASSES``.
 
     Args:
-        name: What stands before the colon.
-        build: Makes the class from its arguments.
+        name: The text before the colon.
+        build: Builds the class from its arguments.
         example: A whole specification.
         summary: One line for lists.
         arguments: How each argument is read from text.

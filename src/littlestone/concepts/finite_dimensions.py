@@ -12,7 +12,7 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point, Vers
 
 @require.checked
 def dual(concepts: FiniteClass) -> FiniteClass:
-    """Return the points as concepts over the concepts; points that no concept tells apart are one.
+    """Return the dual class: points as concepts over the concepts, without duplicates.
 
     >>> dual(FiniteClass([[0, 0, 1], [0, 1, 1]])).matrix.tolist()
     [[0, 0], [0, 1], [1, 1]]
@@ -61,8 +61,9 @@ def _most_cells(ones: Sequence[int], cells: list[int], points: int, best: int) -
 
 @require.checked
 def covering_number(concepts: FiniteClass, depth: int) -> int:
-    """Return the 0-covering number N(0, H, depth): the size of the smallest set of 0/1 trees that
-    follows every concept along every path, on the worst tree of points of this depth.
+    """Return the 0-covering number N(0, H, depth) on the worst tree of points of this depth.
+
+    It is the size of the smallest set of 0/1 trees that follows every concept along every path.
 
     A cover needs separate trees for each label a of the root x, and the trees for a serve both
     subtrees at once: N(H, T) = Σₐ max_b N(H_{x→a}, T_b). The two subtrees may be chosen one for
@@ -90,8 +91,7 @@ def covering_number(concepts: FiniteClass, depth: int) -> int:
 
 @require.checked
 def randomized_littlestone_dimension(concepts: FiniteClass) -> Fraction:
-    """Return half the largest expected length of a random path in a tree that ``concepts``
-    shatters.
+    """Return half the largest expected length of a random path in a shattered tree.
 
     The tree need not be complete [FHMM23]. A learner that predicts 1 with probability p at x pays
     p + R₀ on label 0 and 1 − p + R₁ on label 1; the best p makes that (1 + R₀ + R₁)/2 unless one
@@ -154,11 +154,11 @@ class Vertex:
         return 1 + self.zero.depth
 
     def is_shattered_by(self, concepts: ConceptClass) -> bool:
-        """Return whether the tree is complete and every path is what some concept says."""
+        """Return whether the tree is complete and some concept follows each path."""
         return _fits(self, concepts.version_space(), ())
 
     def text(self) -> str:
-        """Return the tree, one line for each point and, at the ends of the paths, each concept."""
+        """Return the tree as text: one line per point, and a concept at the end of each path."""
         zero = self.zero.text().replace("\n", "\n│    ")
         one = self.one.text().replace("\n", "\n     ")
         return f"{self.point}\n├─0─ {zero}\n└─1─ {one}"
@@ -171,8 +171,8 @@ MistakeTree = Leaf | Vertex
 def shattered_tree(concepts: ConceptClass) -> MistakeTree:
     """Return a shattered tree as deep as the Littlestone dimension of ``concepts``.
 
-    It needs nothing but the version spaces: the hardest mistake of the standard optimal
-    hypothesis is at a point whose two labels both keep all but one of the dimension.
+    Uses only version spaces: at the hardest mistake of the standard optimal hypothesis, both labels
+    keep all but one of the dimension.
 
     >>> from littlestone.concepts.classes.finite import FiniteClass
     >>> thresholds = FiniteClass([[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 1]])
@@ -197,10 +197,10 @@ def shattered_tree(concepts: ConceptClass) -> MistakeTree:
 
 def _build(concepts: VersionSpace, depth: int) -> MistakeTree:
     if depth <= 0:
-        return Leaf(concepts.consistent())  # refuses an empty class
+        return Leaf(concepts.consistent())  # raises for an empty class
     hardest = concepts.hardest_mistake(concepts.standard_optimal())
     if hardest is None:
-        raise ValueError(f"{concepts!r} says it has dimension {depth} and allows no mistake")
+        raise ValueError(f"{concepts!r} has dimension {depth} but allows no mistake")
     x, _ = hardest
     zero = _build(concepts.restrict(x, 0), depth - 1)
     return Vertex(x, zero, _build(concepts.restrict(x, 1), depth - 1))

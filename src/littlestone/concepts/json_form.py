@@ -1,8 +1,8 @@
-"""Hypotheses from JSON, one reader for each kind; and the form that tells the function alone.
+"""Read hypotheses from JSON, and bring them into a canonical form.
 
-Forests compare hypotheses, count them and publish the frequent ones. A majority of concepts may be
-the same function as the majority of others; counted apart, each of the two is rarer than the
-function is, and a point on which they differ is looked for in vain.
+Forests compare hypotheses, count them and publish the frequent ones. Two different majorities may
+be the same function; counted separately, each would be rarer than the function, and no point would
+separate them.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ _DEEPEST = 100  # votes within votes
 
 @require.checked
 def hypothesis_from_json(data: Any) -> Hypothesis:
-    """Read back what ``to_json`` of any hypothesis wrote; ValueError for anything else.
+    """Read the JSON form of any hypothesis; raise a ValueError for anything else.
 
     >>> hypothesis_from_json({"kind": "threshold", "n": 16, "k": 5}).describe()
     'x >= 5'
@@ -53,12 +53,12 @@ steps, support, table, threshold, weighted_features, weighted_vote
 
 
 def register_hypothesis(kind: str, reader: Reader) -> None:
-    """Let ``hypothesis_from_json`` read another kind, of a class defined elsewhere.
+    """Make ``hypothesis_from_json`` read another kind of hypothesis.
 
-    ``reader`` takes the JSON object and raises a ValueError if it is none of this kind.
+    ``reader`` takes the JSON object and raises a ValueError if it is not of this kind.
     """
     if kind in _VOTES or READERS.get(kind, reader) != reader:
-        raise ValueError(f"there is another reader for the kind {kind!r} already")
+        raise ValueError(f"kind {kind!r} already has a reader; choose another name")
     READERS[kind] = reader
 
 
@@ -67,7 +67,7 @@ def _read(data: Any, depth: int) -> Hypothesis:
         raise ValueError(f"a hypothesis must be a JSON object, got {require.shown(data)}")
     kind = data.get("kind")
     if depth == 0:
-        raise ValueError(f"a hypothesis must not hold more than {_DEEPEST} others in each other")
+        raise ValueError(f"a hypothesis must not be nested more than {_DEEPEST} deep")
     if isinstance(kind, str) and kind in _VOTES:
         return _VOTES[kind].from_json(data, lambda member: _read(member, depth - 1))
     if not isinstance(kind, str) or kind not in READERS:
@@ -101,10 +101,10 @@ READERS: dict[str, Reader] = {
 
 
 def canonical(hypothesis: Hypothesis) -> Hypothesis:
-    """Return the same function in the form that depends on nothing else.
+    """Return the same function in a form that depends only on the function.
 
-    Of equal keys, and of orders in which a set grew, the form that is kept would tell which came
-    first. A kind of hypothesis that the library does not know is left as it is.
+    Otherwise the form of equal keys, or the order of a set, would reveal which came first. Unknown
+    kinds of hypotheses are returned unchanged.
     """
     try:
         plain = hypothesis_from_json(hypothesis.to_json())
@@ -114,7 +114,7 @@ def canonical(hypothesis: Hypothesis) -> Hypothesis:
 
 
 def canonical_value(value: Any) -> Any:
-    """Return what a mechanism shows of an element: a hypothesis or a key, in its one form."""
+    """Return the canonical form of an element that a mechanism releases, a hypothesis or a key."""
     return canonical(value) if hasattr(value, "to_json") else canonical_key(value)
 
 
@@ -123,10 +123,10 @@ _REMEMBERED: Final = 1 << 10
 
 
 def one_form(hypothesis: Hypothesis) -> Hypothesis:
-    """Return the same function; of a vote, in a form that depends on nothing but the function.
+    """Return the same function; a vote becomes a form that depends only on the function.
 
-    Votes over larger domains than can be tabulated stay as they are, and so do all other kinds:
-    each of them has one value for a function, except for ``WeightedFeatures``.
+    Votes over domains too large to tabulate stay unchanged. So do all other kinds: each function
+    has one value in them, except in ``WeightedFeatures``.
 
     >>> rows = ([0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 1])
     >>> one_form(MajorityVote(TableHypothesis.from_labels(row) for row in rows)).describe()
@@ -136,8 +136,7 @@ def one_form(hypothesis: Hypothesis) -> Hypothesis:
 
 
 def tabulated(domain: Domain, labels: NDArray[np.uint8]) -> Hypothesis:
-    """Return the function with these labels on the points of a finite domain, in the domain's
-    order."""
+    """Return the function with these labels on a finite domain, in the domain's order."""
     table = TableHypothesis(labels.tobytes())
     if isinstance(domain, IntegerRange):
         return table

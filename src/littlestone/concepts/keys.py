@@ -16,10 +16,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class KeySet(Generic[Key]):
-    """An immutable set of keys; one with a key more shares its storage with it.
+    """An immutable set of keys; a set with one more key shares its storage.
 
-    Growing the newest set of a line costs O(1), however large it is; growing an older one again
-    copies it. Equal sets are equal and hash alike, in whatever order they grew.
+    Extending the newest set of a chain costs O(1); extending an older one copies it. Equality and
+    hash do not depend on the order of insertion.
 
     >>> small = KeySet[str]().adding("a")
     >>> large = small.adding("b")
@@ -35,11 +35,11 @@ class KeySet(Generic[Key]):
         self._hash = 0
 
     def adding(self, key: Key) -> "KeySet[Key]":
-        """Return the set that also holds ``key``."""
+        """Return the set with ``key`` added."""
         positions, size = self._positions, self._size
         known = positions.get(key)
         if known is None or known > size:
-            if len(positions) > size:  # a later set of this line owns what follows
+            if len(positions) > size:  # a later set of this chain owns what follows
                 positions = dict(islice(positions.items(), size))
             positions[key] = size
         elif known < size:
@@ -94,7 +94,7 @@ def key_set(keys: Iterable[Key]) -> KeySet[Key]:
 
 
 def as_integer(key: Any) -> int | None:
-    """Return the integer that equals the key, if one does: 1, True and 1.0 are one key.
+    """Return the integer equal to the key, or None; 1, True and 1.0 are one key.
 
     >>> as_integer(2.0), as_integer(2.5), as_integer("2")
     (2, None, None)
@@ -109,10 +109,9 @@ def as_integer(key: Any) -> int | None:
 
 
 def key_order(key: Any) -> tuple[Any, ...]:
-    """Return what keys are sorted by: the same in every process, whatever PYTHONHASHSEED is.
+    """Return a sort key that does not depend on the process or on PYTHONHASHSEED.
 
-    Keys that are equal (1, True and 1.0) have one place. Keys of a type that is not listed here
-    are ordered by what ``repr`` says.
+    Equal keys (1, True and 1.0) have the same place. Keys of other types are ordered by ``repr``.
 
     >>> sorted(["b", 3, (1, "a"), "a", None, 2.5], key=key_order)
     [None, 2.5, 3, 'a', 'b', (1, 'a')]
@@ -144,7 +143,7 @@ def key_to_json(key: Any) -> Any:
 
 
 def key_from_json(data: Any) -> Point:
-    """Read back what ``key_to_json`` wrote; always the canonical key."""
+    """Read what ``key_to_json`` wrote, as a canonical key."""
     try:
         return canonical_key(_read(data))
     except (TypeError, ValueError, ArithmeticError, RecursionError):

@@ -10,14 +10,14 @@ Point = Hashable
 Label = int
 Example = tuple[Point, Label]
 Tally = Mapping[Point, tuple[int, int]]
-"""How often each point came with label 0 and with label 1."""
+"""For each point, the counts of label 0 and label 1."""
 
 
 @runtime_checkable
 class Hypothesis(Protocol):
     """A total function from the domain to {0, 1}, as a value.
 
-    Two hypotheses over one domain are equal exactly when they are the same function.
+    Two hypotheses over one domain are equal exactly if they are the same function.
     """
 
     def __call__(self, x: Any, /) -> Label: ...
@@ -26,7 +26,7 @@ class Hypothesis(Protocol):
         """Return the labels of a sequence or array of points."""
 
     def disagreement(self, other: "Hypothesis", /) -> Point | None:
-        """Return a fixed point on which the two differ (a function of the pair only), or None."""
+        """Return a point on which the two differ, a function of the pair only; None if equal."""
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object with a ``kind``; ``hypothesis_from_json`` reads it back."""
@@ -48,13 +48,13 @@ class Domain(Protocol):
         """Return the canonical form of ``x`` or raise a ValueError that names it."""
 
     def check_many(self, xs: Any, /) -> Any:
-        """Return what ``check`` says of each, as a block that ``Hypothesis.many`` takes.
+        """Return ``check`` of each point, as a block that ``Hypothesis.many`` takes.
 
-        Refused if ``check`` refuses one of them; no point decides how another one is read.
+        Raises if ``check`` raises for one of them; no point decides how another is read.
         """
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[Point]:
-        """Random points for experiments (no privacy); uniform where that means something."""
+        """Return random points for experiments (no privacy), uniform where possible."""
 
     def __iter__(self) -> Iterator[Point]:
         """Yield the points in a fixed order; endless when unbounded."""
@@ -81,7 +81,7 @@ class VersionSpace(Protocol):
         """Return some concept in it, always the same one; ValueError when empty."""
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """Examples that some concept here allows and ``hypothesis`` gets wrong.
+        """Yield examples that some concept here fits and ``hypothesis`` mispredicts.
 
         In a fixed order, each point at most once, without scanning an unbounded domain:
         empty exactly when every concept here equals ``hypothesis``.

@@ -1,8 +1,8 @@
 """A schema declares the fields of records; it is never inferred from the data.
 
-A grid or a list of categories that is inferred would publish some of the data without a mechanism:
-a rare category identifies its only owner, a quantile moves with every record. So write the schema
-beforehand, from public knowledge about the fields.
+An inferred grid or list of categories would publish data without a mechanism: a rare category
+identifies its only owner, and a quantile moves with every record. So write the schema in advance,
+from public knowledge about the fields.
 """
 
 import itertools
@@ -28,24 +28,25 @@ from littlestone.concepts.records.declarations import declared_field, declared_f
 from littlestone.concepts.records.fields import Category as Category
 from littlestone.concepts.records.fields import Numeric as Numeric
 from littlestone.concepts.records.fields import cell_of, cells_in
+from littlestone.concepts.records.stated import stated_tables
 from littlestone.concepts.wide_records import Cutter, columns_of, have_exact_grids
 
 Cells = tuple[int, ...]
-"""A record as far as rules can tell: for each field, the number of its cell."""
+"""A record as rules see it: the cell number of each field."""
 
 PAID: Final = "private-ranges"
-"""Tables of this name are no fields: they say what was spent on ranges that data have proposed."""
+"""Tables of this name are not fields: they record the privacy cost of ranges proposed from data."""
 
 LABEL: Final = "label"
-"""The entry of this name is no field: it declares the labels."""
+"""The entry of this name is not a field: it declares the labels."""
 
 MOST_LABELS: Final = 256
 """Rules answer with a byte."""
 
-_MANY: Final = 16  # records; for fewer, columns do not pay
+_MANY: Final = 16  # records; with fewer, columns are slower
 
 Condition = tuple[int, int, int]
-"""The number of a field, and the first and the last of the cells that it must lie in."""
+"""The number of a field, and the first and last cell that satisfy the condition."""
 
 
 @require.checked
@@ -82,17 +83,43 @@ class Schema:
             raise ValueError(f"fields must have different names, got {names}")
 
     @classmethod
+    def from_frame(cls, frame: Any, stated: Mapping[str, Any]) -> "Schema":
+        """Read the names and types of a data frame, and what its owner states; no row is read.
+
+        Ranges and values are the owner's statement from public knowledge: the largest income of a
+        table is one person's, and a rare value reveals its only owner.
+
+        Args:
+            frame: A frame of pandas, polars or pyarrow, or a relation of DuckDB.
+            stated: For each column that rules may use: ``(low, high)`` for a number, a list of all
+                values for a category, a list of parts for a date (``["hour", "weekday",
+                "month"]``), a number of buckets for texts that are too many, or a table as in
+                ``from_mapping``.
+
+        Raises:
+            ValueError: A name is no column, a statement does not fit the type of its column, or
+                nothing is stated; the error says what to state.
+
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"delay": [3.5], "town": ["Ulm"], "late": [1]})
+        >>> schema = Schema.from_frame(frame, {"delay": (0, 60), "town": ["Ulm", "Bonn"]})
+        >>> [field.name for field in schema.fields]
+        ['delay', 'town']
+        """
+        return cls.from_mapping(stated_tables(frame, stated))
+
+    @classmethod
     def from_mapping(cls, declared: Mapping[str, Any]) -> "Schema":
         """Read declarations: field name → ``{"range": [low, high]}`` or ``{"values": [...]}``.
 
-        A range is for numbers: rules compare them with a dozen cuts in it, evenly spaced, or, with
-        ``"scale": "log"``, evenly in their logarithm. ``{"grid": [...]}`` names the cuts instead.
-        Beside it, ``"missing"`` may say what a missing or unknown value counts as; ``"own value"``
-        gives it a cell of its own. ``{"buckets": 32}`` is for texts or whole numbers that are too
-        many to declare: each counts as its bucket, by a fixed public hash (``bucket_of``).
-        ``{"date": ["hour", "weekday", "month"]}`` is a field for each
-        part of a date or time (ISO 8601) in this column. The name ``label`` is no field:
-        ``"label": {"values": [...]}`` declares the labels, which are 0 and 1 without it.
+        A range is for numbers: rules compare them with about a dozen cuts, evenly spaced or, with
+        ``"scale": "log"``, evenly in the logarithm. ``{"grid": [...]}`` lists the cuts instead.
+        ``"missing"`` is the value that missing or unknown values count as; ``"own value"`` gives
+        them their own cell. ``{"buckets": 32}`` is for text or integers with too many values to
+        declare: each counts as its bucket, by a fixed public hash (``bucket_of``). ``{"date":
+        ["hour", "weekday", "month"]}`` is one field for each part of a date or time (ISO 8601) in
+        this column. The name ``label`` is reserved: ``"label": {"values": [...]}`` declares the
+        labels, which are 0 and 1 by default.
 
         >>> Schema.from_mapping({"share": {"range": [0, 1]}}).check({"share": 0.25})
         (3,)
@@ -112,8 +139,8 @@ class Schema:
             raise ValueError(f"a schema must map field names to declarations, got {declared!r}")
         if isinstance(declared.get(PAID), list):
             raise ValueError(
-                f"the ranges of this schema were paid for ({PAID}): only learn --schema adds that "
-                f"to what it promises. Elsewhere add it yourself, and delete the table"
+                f"the ranges of this schema cost privacy ({PAID}), which only learn --schema "
+                f"adds to its guarantee. Elsewhere add it yourself, and delete the table"
             )
         parts = tuple(
             part
@@ -156,7 +183,7 @@ class Schema:
 
     @property
     def label_values(self) -> tuple[str | int, ...]:
-        """What the labels 0, 1, … stand for."""
+        """The values of the labels 0, 1, …."""
         return 0, 1
 
     @property
@@ -165,7 +192,7 @@ class Schema:
         return math.prod(self._widths)
 
     def check(self, x: Any, /) -> Cells:
-        """Return the cells of a record; a tuple or row of cells is already what is wanted."""
+        """Return the cells of a record; a tuple or row of cells is returned as it is."""
         if type(x) is tuple and len(x) == len(self._widths):
             wide = None if self._cutter is None else self._cutter.checked(x)
             if wide is not None:
@@ -175,7 +202,7 @@ class Schema:
                     break
             else:
                 return x
-        if type(x) is dict or isinstance(x, Mapping):  # the latter takes longer to ask
+        if type(x) is dict or isinstance(x, Mapping):  # the second test is slower
             cells = None if self._cutter is None else self._cutter.cells(x)
             return tuple([cell_of(part, x) for part in self.fields]) if cells is None else cells
         return self._check_cells(x)
@@ -185,8 +212,8 @@ class Schema:
 
         Takes a sequence of records, columns (a mapping from field names to equally long arrays,
         lists or columns of a data frame), a data frame (pandas, polars, pyarrow, a relation of
-        DuckDB), or rows of cells. Each row is what ``check`` says of it
-        alone, and the block is refused if one of its rows is.
+        DuckDB), or rows of cells. Each row is ``check`` of its record alone; one bad record raises
+        a ValueError for the block.
 
         >>> Schema.from_mapping({"x": {"grid": [2**53 + 1]}}).check_many({"x": [2**53, 0.5]})
         array([[0],
@@ -197,7 +224,7 @@ class Schema:
         if type(xs) is list and len(xs) >= _MANY and self._exact:
             table = columns_of(self.fields, xs)
             if table is not None:
-                with suppress(ValueError):  # the first record that is bad is named below
+                with suppress(ValueError):  # the first bad record is named below
                     return self.check_many(table)
         if isinstance(xs, Mapping):
             cut = None if self._cutter is None else self._cutter.columns(xs)
@@ -220,7 +247,7 @@ class Schema:
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(self.fields))
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[Cells]:
-        """Uniform cells, field by field."""
+        """Return uniform cells, field by field."""
         require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         rows = generator.integers(self._widths, size=(count, len(self._widths))).tolist()
         return [tuple(row) for row in rows]
@@ -229,11 +256,11 @@ class Schema:
         return itertools.product(*map(range, self._widths))
 
     def coarsened(self, most: int) -> "Schema":
-        """Return the same fields with at most so many cells each, the first ones."""
+        """Return the schema with the first ``most`` cells of each field."""
         return replace(self, fields=tuple(part.coarsened(most) for part in self.fields))
 
     def refined(self) -> "Schema":
-        """Return the same fields, numbers with more cuts within the range of their grid."""
+        """Return the schema with more cuts within the ranges of its numbers."""
         return replace(self, fields=tuple(part.refined() for part in self.fields))
 
     def refines(self, other: "Schema") -> bool:
@@ -266,9 +293,9 @@ class Schema:
 @require.checked
 @dataclass(frozen=True, slots=True)
 class LabelledSchema(Schema):
-    """A schema that declares the labels, too: two or more values, of which a row has one.
+    """A schema that also declares the labels: two or more values, of which a row has one.
 
-    Rules and learners count them from 0 in the declared order.
+    Rules and learners number them from 0 in the declared order.
 
     >>> schema = LabelledSchema((Numeric("delay", (0, 15)),), ("ok", "late", "cancelled"))
     >>> schema.label_number("late"), schema.label_values[2]
@@ -277,17 +304,17 @@ class LabelledSchema(Schema):
 
     labels: tuple[str | int, ...]
     _numbers: dict[Any, int] = field(init=False, repr=False, compare=False)
-    """Of the values, and of the same as text, as a CSV has them."""
+    """The label numbers by value, and by the same as text, as in a CSV."""
 
     def __post_init__(self) -> None:
         Schema.__post_init__(self)
-        Category(LABEL, self.labels)  # refuses what no category may have
+        Category(LABEL, self.labels)  # raises for invalid values
         numbers: dict[Any, int] = {str(value): number for number, value in enumerate(self.labels)}
         if len(numbers) < len(self.labels):
             raise ValueError(f"labels must differ as text, got {self.labels}")
         if not 2 <= len(self.labels) <= MOST_LABELS:
             raise ValueError(
-                f"labels must be from 2 to {MOST_LABELS} values, got {len(self.labels)} of them"
+                f"labels must have from 2 to {MOST_LABELS} values, got {len(self.labels)}"
             )
         numbers |= {value: number for number, value in enumerate(self.labels)}
         object.__setattr__(self, "_numbers", numbers)
@@ -298,9 +325,9 @@ class LabelledSchema(Schema):
         return self.labels
 
     def label_number(self, value: Any) -> int:
-        """Return which of the labels a value is, or raise a ValueError that names it."""
+        """Return the number of a label; raise a ValueError that names an unknown one."""
         for same in (value, value.strip()) if isinstance(value, str) else (value,):
-            with suppress(Exception):  # unknown, or it cannot be looked up at all
+            with suppress(Exception):  # unknown or unhashable
                 return self._numbers[same]
         raise ValueError(
             f"label must be one of the declared values {', '.join(map(repr, self.labels))}, got "
@@ -313,7 +340,7 @@ class LabelledSchema(Schema):
 
 
 def label_values(domain: Domain) -> tuple[Any, ...]:
-    """Return what the labels of examples over a domain stand for; 0 and 1 if nothing is declared.
+    """Return the values of a domain's labels; 0 and 1 if none are declared.
 
     >>> from littlestone.concepts.domain import IntegerRange
     >>> label_values(IntegerRange(8))
@@ -323,10 +350,10 @@ def label_values(domain: Domain) -> tuple[Any, ...]:
 
 
 def label_number(domain: Domain, value: Any) -> int:
-    """Return the number of a label that is given as it is declared; 0 or 1 if nothing is.
+    """Return the number of a declared label, or 0 or 1 if none are declared.
 
     Raises:
-        ValueError: It is none of the labels.
+        ValueError: The value is not a label.
     """
     if isinstance(domain, LabelledSchema):
         return domain.label_number(value)
@@ -345,7 +372,7 @@ def _declared_labels(declared: Mapping[str, Any]) -> tuple[str | int, ...]:
 
 
 def _block(rows: list[tuple[Any, ...]], width: int) -> Any:
-    """Tuples of plain whole numbers as one array; all others as they are, for a closer look."""
+    """Return tuples of plain integers as one array; other rows unchanged, for the slow check."""
     if set(map(len, rows)) != {width}:
         return rows
     numbers = whole_numbers(list(itertools.chain.from_iterable(rows)))

@@ -1,4 +1,4 @@
-"""Trackers say whether some concept fits all examples so far, for classes that remember little."""
+"""Track whether some concept fits all examples so far, in little memory."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -16,10 +16,10 @@ _WORD: Final = np.iinfo(np.int64)
 
 
 class SeenIntegers:
-    """Integers of 64 bits: a bit map below ``bound`` if that is small, else sorted blocks.
+    """A set of 64-bit integers: a bit map if ``bound`` is small, else sorted blocks.
 
-    Blocks double in length, so n integers, repeated or not, cost O(log n) merges each and eight
-    bytes for every distinct one.
+    Blocks double in length, so each of n integers costs O(log n) merges, and each distinct one
+    eight bytes.
     """
 
     def __init__(self, bound: int | None = None) -> None:
@@ -75,7 +75,7 @@ class SeenIntegers:
 
 
 class SeenKeys:
-    """Keys of any kind; plain integers are kept compactly."""
+    """A set of keys of any kind; plain integers are stored compactly."""
 
     def __init__(self) -> None:
         self._integers = SeenIntegers()
@@ -99,7 +99,7 @@ class SeenKeys:
 
 def _union(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
     both = np.concatenate([left, right])
-    both.sort(kind="stable")  # two sorted runs are merged, not sorted anew
+    both.sort(kind="stable")  # merges two sorted runs
     new = np.ones(len(both), dtype=bool)
     np.not_equal(both[1:], both[:-1], out=new[1:])
     distinct: NDArray[np.int64] = both[new]
@@ -111,7 +111,7 @@ def _at(block: NDArray[np.int64], position: Any) -> int | None:
 
 
 class ThresholdTracker:
-    """The thresholds left lie between the largest 0 and the smallest 1."""
+    """Tracks the largest 0 and the smallest 1, between which the thresholds lie."""
 
     def __init__(self, n: int) -> None:
         self._low, self._high = 0, n
@@ -136,7 +136,7 @@ class ThresholdTracker:
 
 
 class SparseTracker:
-    """Positives are few; negatives may be millions, and matter when a new positive comes."""
+    """Tracks few positives and up to millions of negatives, which a new positive must avoid."""
 
     def __init__(self, k: int, n: int | None) -> None:
         self._k = k
@@ -177,7 +177,7 @@ class SparseTracker:
 
 
 class IntervalTracker:
-    """After a positive only the nearest negatives on both sides matter."""
+    """Tracks the positives' range; after a positive only the nearest negatives matter."""
 
     def __init__(self, n: int) -> None:
         self._negatives = SeenIntegers(n)
@@ -245,7 +245,7 @@ def _fits_words(xs: list[int]) -> bool:
 
 
 class BoxTracker:
-    """Negatives matter when the hull of the positives grows."""
+    """Tracks the hull of the positives; negatives matter when it grows."""
 
     def __init__(self) -> None:
         self._negatives: set[tuple[int, ...]] = set()
@@ -275,7 +275,7 @@ class BoxTracker:
 
 
 def one_by_one(tracker: Tracker, xs: Iterable[Any], ys: NDArray[Any]) -> int:
-    """``observe_many`` by ``observe``, up to the first example that contradicts."""
+    """Run ``observe`` on a block up to the first contradiction."""
     for i, (x, y) in enumerate(zip(xs, ys.tolist(), strict=True)):
         if not tracker.observe(x, int(y)):
             return i

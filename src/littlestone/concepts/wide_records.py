@@ -1,9 +1,9 @@
-"""Records of many fields, or many records, cut at once; what is out of the ordinary is left alone.
+"""Cut wide records, or many records, at once; unusual records are left to the slow path.
 
-One field at a time, a record of three thousand numbers takes milliseconds. Here all its numbers
-are compared with all grids in a few operations on arrays. A value that is missing, that is no
-plain number or that a float cannot hold makes the whole record somebody else's: the one who looks
-at each field in turn, and who can say what is wrong with it.
+Field by field, a record of three thousand numbers takes milliseconds. Here all its numbers are
+compared with all grids in a few array operations. If a value is missing, is not a plain number or
+does not fit a float, the whole record goes to the slow path, which checks each field and reports
+what is wrong.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ from littlestone.concepts.records.columns import EXACT, are_exact, plain_numbers
 if TYPE_CHECKING:
     from littlestone.concepts.schema import Category, Cells, Numeric
 
-_WIDE: Final = 32  # with fewer numbers, one at a time is faster
-_ROWS: Final = 256  # of a block, so that it stays in the cache
+_WIDE: Final = 32  # with fewer numbers, field by field is faster
+_ROWS: Final = 256  # rows of a block, so that it stays in the cache
 
 
 class Cutter:
-    """Cuts the numbers of wide records; equal to asking each field, wherever it answers.
+    """Cuts the numbers of wide records; where it answers, the result equals the slow path's.
 
     >>> from littlestone.concepts.schema import Numeric
     >>> cutter = Cutter.of([Numeric(f"x{i}", (0, i + 1)) for i in range(40)])
@@ -40,21 +40,20 @@ class Cutter:
         self._others = [(place, part) for place, part in enumerate(fields) if grids[place] is None]
         self._take = itemgetter(*(fields[place].name for place in self._numbers))
         cuts = [grid for grid in grids if grid is not None]
-        # Nothing is at least "not a number", which fills the shorter grids up.
+        # Padding of shorter grids: nothing is at least NaN.
         self._grids = np.full((max(map(len, cuts)), len(cuts)), np.nan)
         for column, grid in enumerate(cuts):
             self._grids[: len(grid), column] = grid
 
     @classmethod
     def of(cls, fields: "Sequence[Numeric | Category]") -> "Cutter | None":
-        """None where it would not pay, or where floats do not hold the grids exactly."""
+        """Return a cutter; None if it would be slower, or floats do not hold the grids exactly."""
         numbers = sum(hasattr(part, "grid") for part in fields)
         return cls(fields) if numbers >= _WIDE and have_exact_grids(fields) else None
 
     def cells(self, record: Mapping[str, Any]) -> "Cells | None":
-        """Return the cells of a record whose numbers are all there; a category may refuse its
-        value."""
-        if type(record) is not dict:  # others may make up what they do not have
+        """Return the cells of a record with all numbers present; else None."""
+        if type(record) is not dict:  # other mappings may invent missing values
             return None
         try:
             values = self._take(record)
@@ -65,14 +64,14 @@ class Cutter:
         if numbers is None:
             return None
         cells = self._cut(numbers).tolist()
-        for place, cell in others:  # in the order of the fields, so that each lands at its place
+        for place, cell in others:  # in field order, so that each lands at its place
             cells.insert(place, cell)
         return tuple(cells)
 
     def checked(self, cells: tuple[Any, ...]) -> "Cells | None":
-        """Return the same cells as plain whole numbers, if each is one of its field's first 256."""
+        """Return the cells as plain integers, if each is one of its field's first 256."""
         try:
-            plain = bytes(cells)  # which takes nothing but whole numbers
+            plain = bytes(cells)  # takes integers only
         except (TypeError, ValueError):
             return None
         if len(plain) != len(self._widths):
@@ -112,7 +111,7 @@ class Cutter:
 
 
 def have_exact_grids(fields: "Sequence[Numeric | Category]") -> bool:
-    """Return whether floats hold all their cuts."""
+    """Return whether floats hold all cuts exactly."""
     cuts = [value for part in fields for value in getattr(part, "grid", ())]
     return all(abs(value) <= EXACT and float(value) == value for value in cuts)
 
@@ -124,13 +123,13 @@ def columns_of(fields: "Sequence[Numeric | Category]", records: list[Any]) -> di
     >>> columns_of([Numeric("x", (0, 1))], [{"x": 3}, {"x": 0.5}])
     {'x': array([3. , 0.5])}
     """
-    if set(map(type, records)) != {dict}:  # others may make up what they do not have
+    if set(map(type, records)) != {dict}:  # other mappings may invent missing values
         return None
     table: dict[str, Any] = {}
     for part in fields:
         try:
             values = list(map(itemgetter(part.name), records))
-        except KeyError:  # a date's part, or what is missing
+        except KeyError:  # a part of a date, or a missing value
             return None
         table[part.name] = plain_numbers(values) if hasattr(part, "grid") else values
     return None if any(column is None for column in table.values()) else table

@@ -1,11 +1,11 @@
-"""Boxes in two to four dimensions: a point within, then all ends at once.
+"""Witness system of boxes in two to four dimensions: find a point inside, then all ends.
 
-Once a point of the box is known, the box is known by 2k distances: how far it reaches from there in
-each direction. Every end keeps weights on the distances that it may have; the published box reaches
-up to where a fixed share of each end's weight lies. A mistake outside of it shows one end that
-reaches farther, and what is not farther is given up. A mistake within it shows that some end
-reaches less far, but not which: then the far part of each loses a factor of its weight. Either way
-the weights shrink faster than that of the box sought (docs/theory/witnesses.md).
+Given a point of the box, 2k distances determine the box: how far it reaches in each direction.
+Every end has weights on its possible distances; the published box reaches up to a fixed share of
+each end's weight. A mistake outside it shows one end that reaches farther, and shorter distances
+are dropped. A mistake inside it shows that some end is shorter, but not which: then the far part of
+each end's weights is multiplied by a factor. Either way the total shrinks faster than the weight of
+the target box (docs/theory/witnesses.md).
 """
 
 import math
@@ -20,13 +20,13 @@ from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.concepts.witness_systems import PLACE, line_depths
 
 End = tuple[int, tuple[tuple[int, int], ...]]
-"""The smallest distance left, and the stretches from there on: how long each is, and the weight of
-each of its distances."""
+"""The smallest distance left, and the stretches from there on: the length of each, and the
+weight of each of its distances."""
 State = tuple[Any, ...]
-"""The coordinates found so far, how many witnesses were accepted since, and the ends."""
+"""The coordinates found so far, the number of witnesses accepted since, and the ends."""
 
 _SHARES: Final = {2: Fraction(1, 7), 3: Fraction(3, 29), 4: Fraction(4, 49)}
-"""The share of the weight that lies inside, in so many dimensions."""
+"""The share of the weight that lies inside, by the number of dimensions."""
 MOST_DIMENSIONS: Final = max(_SHARES)
 
 
@@ -35,7 +35,7 @@ class BoxSystem:
     """Boxes in k dimensions with coordinates 0 .. n-1.
 
     Keys are (end, 1), "this end reaches beyond the published one", and (0, 0), "some end does not
-    reach the published one". What was counted for a key stays true while it is live: a published
+    reach the published one". Counts of a key stay valid while it is live: a published
     end moves outwards only when its own key (end, 1) is accepted, and inwards only when (0, 0) is.
     """
 
@@ -46,7 +46,7 @@ class BoxSystem:
 
     @property
     def sought(self) -> int:
-        """How many places are drawn, one after another."""
+        """The number of places that are drawn, one after another."""
         return self.k
 
     @property
@@ -56,7 +56,7 @@ class BoxSystem:
 
     @property
     def rank(self) -> int:
-        """The most true witnesses that are ever accepted."""
+        """The largest number of true witnesses that can be accepted."""
         share, ends = float(self._share), 2 * self.k
         outside = -math.log1p(-share)
         left = (ends - 1) * math.log(float(self._factor)) - ends * math.log(ends * share)
@@ -118,7 +118,7 @@ class BoxSystem:
         return (centre, accepted + 1, tuple(moved)) if accepted < self.rank else None
 
     def loads(self) -> list[WitnessLoad]:
-        """Any of the live keys may be false; what was counted and not accepted is left over."""
+        """Return the loads: any live key may be false, and unaccepted counts remain."""
         live = 2 * self.k + 1
         return [WitnessLoad(self.rank, counters=live, further=live)]
 
@@ -142,16 +142,16 @@ class BoxSystem:
 
     @property
     def _factor(self) -> Fraction:
-        """What the far part of an end keeps of its weight, if it may not have been to blame."""
+        """The factor for the far part of an end's weight after a mistake inside the box."""
         share = self._share
         return (2 * self.k - 1) * share / (1 - share)
 
     def _unknown(self, p: int) -> tuple[End, End]:
-        """Return both ends around a coordinate of which nothing is known."""
+        """Return uniform weights for both ends around a coordinate."""
         return (0, ((p + 1, 1),)), (0, ((self.n - p, 1),))
 
     def _reach(self, end: End) -> int:
-        """Return the smallest distance up to which the share of the weight lies."""
+        """Return the smallest distance that covers the share of the weight."""
         first, stretches = end
         share = self._share
         goal = share.numerator * sum(length * weight for length, weight in stretches)
@@ -163,13 +163,13 @@ class BoxSystem:
         raise AssertionError("the whole is more than a share of it")
 
     def _farther(self, end: End) -> End | None:
-        """Without the distances up to the published one."""
+        """Return the end without the distances up to the published one."""
         reach = self._reach(end)
         _, far = _cut(end, reach + 1)
         return (reach + 1, far) if far else None
 
     def _nearer(self, end: End) -> End:
-        """Discount all distances from the published one on by a factor of their weight."""
+        """Multiply the weights from the published distance on by the factor."""
         near, far = _cut(end, self._reach(end))
         up, down = self._factor.denominator, self._factor.numerator
         stretches = [(length, weight * up) for length, weight in near]
@@ -179,7 +179,7 @@ class BoxSystem:
 
 
 def _cut(end: End, at: int) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-    """Return the stretches below a distance, and those from it on."""
+    """Return the stretches below a distance and those from it on."""
     first, stretches = end
     starts = accumulate((length for length, _ in stretches), initial=first)
     near, far = [], []

@@ -1,9 +1,8 @@
-"""Witness systems of thresholds and intervals: search a line, and go back where a step was wrong.
+"""Witness systems of thresholds and intervals: a search on a line that can undo wrong steps.
 
-A search keeps the stretches of the line that it went through, each within the one before. A step
-that contradicts a bound of the last stretch takes back the step that set this bound, and all after
-it: nothing starts again. The points at which a stretch is cut are chosen such that a wrong step is
-contradicted soon (algorithm.md of ``PrivateWitnesses``, "Lines").
+A search keeps its nested stretches of the line. A step that contradicts a bound of the last stretch
+undoes the step that set this bound and all later ones, without a restart. Cut points are chosen
+such that a wrong step is contradicted soon (algorithm.md of ``PrivateWitnesses``, "Lines").
 """
 
 from bisect import bisect_left
@@ -17,15 +16,15 @@ from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.concepts.witness_systems import AGAIN, PLACE, line_depths
 
 Path = tuple[tuple[int, int], ...]
-"""The stretches searched, from the whole line on: first and last place of each."""
+"""The nested stretches of a search, from the whole line: first and last place of each."""
 
 MOST_CONTRADICTIONS: Final = 2
-"""In an epoch of an interval; a false point within is contradicted again and again."""
+"""The limit per epoch of an interval; a false point is contradicted repeatedly."""
 
 
 @lru_cache(maxsize=1 << 16)
 def _room(height: int, left: int, right: int, edge: int) -> int:
-    """Return how many places a search of this height can tell apart.
+    """Return how many places a search of this height can distinguish.
 
     Its first place must be cut at within ``left`` steps, its last one within ``right``, and
     wherever a step sets a new bound, the place beside it within ``edge`` steps.
@@ -63,7 +62,7 @@ class Line:
 
     @property
     def edge(self) -> int:
-        """Within how many further steps every wrong step is contradicted."""
+        """The number of further steps within which every wrong step is contradicted."""
         return _edge(self.size, self.steps)
 
     def begin(self) -> Path:
@@ -71,7 +70,7 @@ class Line:
         return ((0, self.size - 1),)
 
     def middle(self, path: Path) -> int:
-        """Return the place at which the last stretch is cut: near its middle."""
+        """Return the place, near the middle, at which the last stretch is cut."""
         edge, (low, high) = self.edge, path[-1]
         height = self.steps + 2 - len(path)
         left, right = (self._within(path, side, height, edge) for side in (0, 1))
@@ -80,14 +79,14 @@ class Line:
         return low + min(max((high - low) // 2, high - low - larger), smaller)
 
     def _within(self, path: Path, side: int, height: int, edge: int) -> int:
-        """Return within how many steps the last place on one side must be cut at."""
+        """Return the number of steps within which the last place of a side must be cut."""
         bound = path[-1][side]
         if bound == path[0][side]:  # no step has set it
             return height
         return edge + 1 - sum(stretch[side] == bound for stretch in path)
 
     def after(self, path: Path, larger: bool) -> Path | None:
-        """Return the search after one step; None if it contradicts the line itself."""
+        """Return the search after one step; None if it leaves the line."""
         (low, high), middle = path[-1], self.middle(path)
         stretch = (middle + 1, high) if larger else (low, middle - 1)
         if stretch[0] <= stretch[1]:
@@ -103,10 +102,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdSystem:
-    """Halve the thresholds left: a mistake of the one published names the side of the one sought.
+    """Halve the thresholds left: a mistake of the published one names the target's side.
 
-    Whichever is sought, all mistakes of one state name the same side. A key is the threshold
-    published and the label of its mistakes, after AGAIN if it contradicts what was accepted.
+    For any target, all mistakes of one state name the same side. A key is the published threshold
+    and the label of its mistakes, prefixed by AGAIN if it contradicts an accepted step.
     """
 
     n: int
@@ -139,7 +138,7 @@ class ThresholdSystem:
         return self._line.after(state, not key[-1])
 
     def loads(self) -> list[WitnessLoad]:
-        """Both keys may be false; then as many steps as an edge is long, and a contradiction."""
+        """Return the load: both keys may be false, until ``edge`` steps contradict them."""
         line = self._line
         return [WitnessLoad(line.steps, counters=2, again=2, back=line.edge)]
 
@@ -150,9 +149,9 @@ def _steps(n: int, p: int) -> int:
 
 @lru_cache(maxsize=256)
 def _lines(rank: int, most: int, *sizes: int) -> tuple[Line, Line]:
-    """Return two searches of these sizes, with ``rank`` steps together and ``most`` each.
+    """Return two searches of these sizes with ``rank`` steps in total and at most ``most`` each.
 
-    There are more steps than needed where wrong steps last longest.
+    Spare steps go where wrong steps last longest.
     """
     left, right = (Line.of(size) for size in sizes)
     while left.steps + right.steps < rank:
@@ -165,7 +164,7 @@ def _lines(rank: int, most: int, *sizes: int) -> tuple[Line, Line]:
 
 @dataclass(frozen=True, slots=True)
 class IntervalSystem:
-    """Seek a point within, then search how far the interval reaches from there, on both sides.
+    """Find a point inside, then search how far the interval reaches on both sides.
 
     A state is the point, the number of contradictions, and the two searches; () before a point is
     found. A key is the end, the distance published and 1 for "farther", 0 for "nearer".
@@ -177,7 +176,7 @@ class IntervalSystem:
 
     @property
     def sought(self) -> int:
-        """How many places are drawn, one after another."""
+        """The number of places that are drawn, one after another."""
         return 1
 
     @property
@@ -192,7 +191,7 @@ class IntervalSystem:
 
     @property
     def rank(self) -> int:
-        """The most true witnesses that are accepted, unless a false one is."""
+        """The largest number of true witnesses that are accepted while no false one is."""
         return _steps(self.n, self.deepest)
 
     @property
@@ -245,7 +244,7 @@ class IntervalSystem:
         """Return the key of the witness that a mistake names."""
         if not state:
             return PLACE
-        # At the point found itself, which cannot be 0, the blame falls on the first end.
+        # A mistake at the found point itself is attributed to the first end.
         return self._key(state, int(self.place(state, x) > state[0]), y)
 
     def after(self, state: Any, key: Any, /) -> Any | None:
@@ -263,7 +262,7 @@ class IntervalSystem:
         return p, contradictions, *paths
 
     def loads(self) -> list[WitnessLoad]:
-        """Return one load for each pair of heights that both searches can have."""
+        """Return one load for each possible pair of heights."""
         sums, found = self.n + 1, set()
         for left in range(1, self.n.bit_length() + 1):
             least, most = 1 << left - 1, min((1 << left) - 1, self.n)
@@ -274,7 +273,7 @@ class IntervalSystem:
         return sorted(found, key=lambda load: load.back or 0)
 
     def _load(self, lines: tuple[Line, Line]) -> WitnessLoad:
-        """After a false point both keys of one end may move, until it has contradicted itself."""
+        """Return the load: after a false point both keys of an end may move for a while."""
         edge = max(line.edge for line in lines)
         visited = 1 + self._most + MOST_CONTRADICTIONS * (edge + 1)
         astray = 2 * visited + self.rank - self._most + 1

@@ -1,12 +1,12 @@
 """Witness systems of conjunctions, disjunctions and keys (docs/theory/witnesses.md).
 
-A depth is a score for the exponential mechanism. One mistake more raises every depth by 0 or 1, and
+A depth is a score for the exponential mechanism. One more mistake raises every depth by 0 or 1, and
 a place at which no concept fits all mistakes has depth 0 (algorithm.md of ``PrivateWitnesses``).
 
-Of two literals of one feature one is false at such a point, so that n of 2n literals are given up
-at once. The point is a place between the first mistakes: a corner of the cube that agrees with many
-of them in every feature. All mistakes agree with the conjunction sought in the features that it
-has, so a corner that does not has depth 0 (docs/theory/witnesses.md).
+For conjunctions, the place is a corner of the cube that agrees with many mistakes in every feature.
+One of the two literals of each feature is false there, so n of 2n literals are dropped at once. All
+mistakes agree with the target conjunction in its features, so a corner that does not has depth 0
+(docs/theory/witnesses.md).
 """
 
 import math
@@ -21,35 +21,35 @@ from littlestone.concepts.capabilities import Witnesses, Witnessing, WitnessLoad
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
 
 AGAIN: Final = -1
-"""The key of "what was given up is part of the concept": everything starts again."""
+"""The key of "a dropped literal is part of the target", which causes a restart."""
 PLACE: Final = -2
-"""The key of mistakes of which not a witness is wanted but a place between them."""
+"""The key of mistakes from which a place between them is drawn."""
 
 
 def starts_again(key: Any) -> bool:
-    """Whether a key says that something accepted before was false."""
+    """Return whether a key contradicts an accepted one."""
     return bool(key == AGAIN or (isinstance(key, tuple) and key[0] == AGAIN))
 
 
 MOST_COUNTERS: Final = 1 << 16
-"""Keys that are live at a time: each draws noise when it becomes live."""
+"""The largest number of live keys at a time; each draws noise when it becomes live."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiteralSystem:
-    """Start with all literals; a mistake names one that is not part of the conjunction sought.
+    """Start with all literals; a mistake names one that is not in the target conjunction.
 
-    The conjunction of the literals left is 1 at too few points as long as none was given up
-    wrongly. A mistake where the conjunction sought is 1 falsifies some literal that is left, and
-    none that is sought; it names the first that it falsifies. A mistake where the conjunction
-    sought is 0, though all literals that are left hold, shows that one too many was given up.
+    While no literal was dropped wrongly, the conjunction of the literals left is 1 at too few
+    points. A mistake where the target is 1 falsifies some literal left and none of the target; it
+    names the first that it falsifies. A mistake where the target is 0 although all literals left
+    hold shows that one was dropped wrongly.
 
     A state is the set of literals left, as bits. ``label`` is 1 for conjunctions, and 0 for
     disjunctions, which are 0 where all of their negated literals hold.
     """
 
     literals: tuple[tuple[int, Label], ...]
-    """Features and the values that they must have, in the order in which they are named."""
+    """Features and their required values, in naming order."""
     label: Label
     rule: Callable[[int], Hypothesis]
     """The hypothesis of a state."""
@@ -74,22 +74,22 @@ class LiteralSystem:
         return next(i for i, (f, value) in numbered if state >> i & 1 and x[f] != value)
 
     def after(self, state: int, key: Any, /) -> int | None:
-        """Give up a literal; None to start again."""
+        """Return the state without a literal; None to restart."""
         return None if key == AGAIN else state & ~(1 << key)
 
     def loads(self) -> list[WitnessLoad]:
-        """Every literal may be given up, and any that was not named may be a sought one."""
+        """Return the load: every literal may be dropped, and any that was not named may be true."""
         every = len(self.literals)
         return [WitnessLoad(every, counters=every, again=1, further=1)]
 
 
 @dataclass(frozen=True, slots=True)
 class KeySystem:
-    """Sets of at most k of n keys: a mistake with label 1 names its key.
+    """The system for sets of at most k of n keys: a mistake with label 1 names its key.
 
-    A state is the set of the keys found. As long as all of them are in the set sought, mistakes
-    have label 1 and lie at keys that are missing. A mistake with label 0, or one more key than
-    there can be, shows that one too many was accepted.
+    A state is the set of the keys found. While all of them are in the target set, mistakes have
+    label 1 and lie at missing keys. A mistake with label 0, or a key too many, shows that a false
+    one was accepted.
     """
 
     k: int
@@ -121,14 +121,14 @@ class KeySystem:
         return None if key == AGAIN else tuple(sorted((*state, key)))
 
     def loads(self) -> list[WitnessLoad]:
-        """Every key that was not named may be missing in the set sought."""
+        """Return the load: every key that was not named may be missing from the target."""
         return [WitnessLoad(min(self.k, self.n), counters=self.n, again=1, further=1)]
 
 
 def line_depths(places: list[int], length: int) -> tuple[list[int], list[int]]:
-    """For runs of places 0 .. length-1: of how many mistakes the fewer lie on one side of them.
+    """Return the depths of runs of places: the smaller number of mistakes on either side.
 
-    A mistake at a place lies on both sides of it. Returned are depths and lengths of the runs.
+    A mistake at a place lies on both sides of it. Returns depths and lengths of the runs.
 
     >>> line_depths([2, 5, 5, 7], 10)
     ([0, 1, 1, 3, 1, 1, 0], [2, 1, 2, 1, 1, 1, 2])
@@ -142,9 +142,10 @@ def line_depths(places: list[int], length: int) -> tuple[list[int], list[int]]:
 
 
 def cube_depths(places: list[int], features: int) -> tuple[list[int], list[int]]:
-    """Depths of corners of the cube, and how many have each: bit f of a place is feature f.
+    """Return the depths of corners of the cube, and how many corners have each.
 
-    The depth of a corner is the smallest number of mistakes that agree with it in one feature.
+    The depth of a corner is the smallest number of mistakes that agree with it in one feature. Bit
+    f of a place is feature f.
 
     >>> cube_depths([0b00, 0b01, 0b01], 2)
     ([0, 1, 2], [2, 1, 1])
@@ -160,7 +161,7 @@ def cube_depths(places: list[int], features: int) -> tuple[list[int], list[int]]
 
 
 def cube_corner(places: list[int], features: int, position: int) -> int:
-    """Return the corner at a position, if corners of one depth come in the order of their features.
+    """Return the corner at a position; corners of one depth are ordered by their features.
 
     >>> [cube_corner([0b00, 0b01, 0b01], 2, position) for position in range(4)]
     [2, 3, 0, 1]
@@ -174,7 +175,7 @@ def cube_corner(places: list[int], features: int, position: int) -> int:
     deeper = values[group + 1] if group + 1 < len(values) else None
 
     def choices(bound: int | None) -> list[int]:
-        """Return how many ways the features from each one on have to reach the bound."""
+        """Return in how many ways the remaining features can reach the bound."""
         if bound is None:
             return [0] * (features + 1)
         each = (sum(count >= bound for count in pair) for pair in reversed(support))
@@ -197,13 +198,13 @@ def cube_corner(places: list[int], features: int, position: int) -> int:
 
 
 def _support(places: list[int], features: int) -> list[tuple[int, int]]:
-    """For each feature, how many mistakes have 0 and how many have 1 there."""
+    """Return, for each feature, how many mistakes have 0 and how many have 1."""
     ones = [sum(place >> feature & 1 for place in places) for feature in range(features)]
     return [(len(places) - count, count) for count in ones]
 
 
 SOUGHT: Final = -1
-"""The state in which a point is sought."""
+"""The state that searches for a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +220,7 @@ class CubeSystem:
 
     @property
     def sought(self) -> int:
-        """How many places are drawn, one after another."""
+        """The number of places that are drawn, one after another."""
         return 1
 
     @property
@@ -237,7 +238,7 @@ class CubeSystem:
         return SOUGHT
 
     def hypothesis(self, state: int, /) -> Hypothesis:
-        """Before a point is found, 0 everywhere: all literals contradict each other."""
+        """Return the conjunction of the literals left; 0 everywhere before a point is found."""
         return self.rule((1 << 2 * self.n) - 1 if state == SOUGHT else state)
 
     def live(self, state: int, /) -> tuple[int, ...]:
@@ -267,9 +268,9 @@ class CubeSystem:
         return None if key == AGAIN else state & ~(1 << int(key))
 
     def loads(self) -> list[WitnessLoad]:
-        """Every literal may be given up, and any that was not named may be a sought one.
+        """Return the load: every literal may be dropped, and any that was not named may be true.
 
-        After a false corner no more than all of them are given up, either.
+        After a false corner, too, at most all of them are dropped.
         """
         return [WitnessLoad(self.n, counters=self.n, again=1, further=1)]
 
@@ -286,15 +287,15 @@ MOST_KEYS: Final = 1 << 20
 
 
 def witnesses_for(concepts: ConceptClass) -> Witnesses | None:
-    """Return the witnesses of a class that has them; None for the others."""
+    """Return the witnesses of a class, or None if it has none."""
     return concepts.witnesses() if isinstance(concepts, Witnessing) else None
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdWitnesses:
-    """Two: "the threshold sought is larger" (label 0 was right) and "smaller" (label 1 was).
+    """Two witnesses: "the target is larger" (label 0 was right) and "smaller" (label 1 was).
 
-    A mistake of 1[x >= k] with label 0 lies at x >= k, so the threshold sought exceeds k and the
+    A mistake of 1[x >= k] with label 0 lies at x >= k, so the target exceeds k and the
     example (k, 0) is true; one with label 1 lies at x < k, and (k - 1, 1) is true. All mistakes
     of k on examples that fit one threshold have the same label.
     """
@@ -320,10 +321,10 @@ class ThresholdWitnesses:
 
 @dataclass(frozen=True, slots=True)
 class SparseWitnesses:
-    """One for each key, "this one is in the set", and one for "what is published is wrong".
+    """One witness per key, "this key is in the set", and one for "the published set is wrong".
 
     The published set holds the keys found so far. A mistake with label 1 names its key; one with
-    label 0 lies at a published key, which cannot happen if all of them were found rightly.
+    label 0 lies at a published key, which cannot happen if all of them are correct.
     """
 
     k: int

@@ -1,4 +1,4 @@
-"""A game has two sides with their protocols, a single loop they meet in, and a record."""
+"""Games: the protocols of both sides, the loop, and the transcript."""
 
 from littlestone.exports import exports
 

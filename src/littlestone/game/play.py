@@ -1,4 +1,4 @@
-"""Both sides of a game meet in one loop, over examples or over losses."""
+"""Play a game between a learner and an adversary, over examples or losses."""
 
 import time
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from littlestone.game.transcript import Round, Transcript, checkpoints
 from littlestone.randomness import Randomness
 
 _SINGLE_ROUNDS: Final = 16
-"""Played one by one before an adversary that thinks again each round is asked for a plan anew."""
+"""Rounds played singly before an adversary that decides every round gets another try at a plan."""
 _FIRST_BLOCK: Final = 64
 _LARGEST_BLOCK: Final = 1 << 16
 
@@ -52,13 +52,18 @@ def play(
     example; it counts as a mistake if h_t errs on it; the learner observes it. With ``peek`` the
     adversary knows h_t too, which is more than the paper allows.
 
-    ``record`` keeps the first rounds in the transcript. ``progress`` is called with the rounds
-    played so far, a few hundred times. A learner that promises nothing against adaptive
-    adversaries meets one only with ``even_if_oblivious_only``. ``blocks=False`` plays every round
-    by itself: slower, with the same transcript (the same law, if the learner draws at random).
+    Args:
+        peek: Whether the adversary sees h_t before it chooses the example of round t.
+        record: How many first rounds the transcript keeps.
+        progress: Called with the number of rounds played, a few hundred times.
+        even_if_oblivious_only: Play an adaptive adversary against a learner that promises accuracy
+            only against oblivious ones.
+        blocks: False plays every round separately: slower, with the same transcript (the same law,
+            if the learner draws at random).
 
-    Raises ValueError for a bad example, before the learner sees it, and NotRealizableError when an
-    adversary that promised a consistent concept contradicts itself; both name the round.
+    Raises:
+        ValueError: A bad example, named by its round, before the learner sees it.
+        NotRealizableError: The adversary promised a consistent concept and contradicts itself.
 
     >>> from littlestone.game.adversaries.mistake_forcing import MistakeForcing
     >>> from littlestone.concepts.classes.thresholds import Thresholds
@@ -91,7 +96,7 @@ def play(
 def _refuse_mismatch(
     learner: Player, adversary: Opponent, rounds: int, even_if_oblivious_only: bool
 ) -> None:
-    """Refuse a game about which the learner promises nothing."""
+    """Raise a ValueError for a game outside the learner's promise."""
     require.integer(rounds=rounds, at_least=1)
     if learner.rounds is not None and rounds > learner.rounds:
         raise ValueError(
@@ -179,7 +184,7 @@ class _Game:
         self._current = run.hypothesis
         self._seen: Hypothesis | None = None
         self._most = _FIRST_BLOCK
-        # Asked once: there are many checkpoints, and asking for a protocol takes long.
+        # Checked once: protocol checks are slow, and there are many checkpoints.
         self._until: Callable[[int], object] = lambda end: self._play_singly(end - self.played)
         if blocks and isinstance(run, BlockRun) and isinstance(attack, BlockAttack):
             self._until = partial(self._play_blocks, run, attack)
@@ -187,7 +192,7 @@ class _Game:
                 self._until = partial(self._follow, run, attack)
 
     def play_until(self, end: int, *, record: int) -> None:
-        """Play on, the first ``record`` rounds one by one and into the record."""
+        """Play until round ``end``; the first ``record`` rounds singly and into the record."""
         while self.played < min(record, end):
             self._play_into_record()
         self._until(end)
@@ -206,7 +211,7 @@ class _Game:
         )
 
     def _play_singly(self, count: int) -> Any:
-        """Play ``count`` rounds one by one; returns the last example."""
+        """Play ``count`` rounds one by one; return the last example."""
         run, peek = self._run, self._peek
         choose, observe = self._attack.choose, run.observe
         admit, admitted, counts = self.referee.admit, self.referee.admitted, self.referee.singles
@@ -256,7 +261,7 @@ class _Game:
         while self.played < end:
             known = self._current if self._peek else self._seen
             if known is not self._current and known != self._current:
-                # The round after a change is chosen in ignorance of it.
+                # The adversary chooses the round after a change without knowing of it.
                 self._play_singly(1)
                 self._most = _FIRST_BLOCK
                 continue
@@ -267,9 +272,9 @@ class _Game:
     def _play_block(
         self, run: BlockRun, attack: BlockAttack, known: Hypothesis | None, most: int
     ) -> bool:
-        """Play one block; returns whether something new came up."""
+        """Play one block; return whether the published hypothesis changed."""
         xs, ys = attack.plan(known, most)
-        if len(ys) == 1:  # an adversary that thinks again after each round
+        if len(ys) == 1:  # an adversary that decides after each round
             self._play_singly(min(most, _SINGLE_ROUNDS))
             return True
         points, labels = self.referee.admit_many(xs[:most], ys[:most], self.played + 1)

@@ -12,7 +12,7 @@ class LearnerRun(Protocol):
 
     @property
     def hypothesis(self) -> Hypothesis:
-        """What is published for the coming round; reading it changes nothing."""
+        """The published hypothesis for the coming round; reading it changes nothing."""
 
     def observe(self, x: Any, y: Label, /) -> None:
         """Take the example of this round."""
@@ -36,7 +36,7 @@ class FollowingRun(BlockRun, Protocol):
 
     @property
     def switches(self) -> int:
-        """How often the published hypothesis has changed."""
+        """The number of changes of the published hypothesis."""
 
     def follow(self, xs: Any, ys: Any, /) -> Any:
         """Return the label that was published for the point of each round."""
@@ -44,11 +44,11 @@ class FollowingRun(BlockRun, Protocol):
 
 @runtime_checkable
 class Player(Protocol):
-    """A frozen recipe for a run, with the terms on which it plays."""
+    """A frozen recipe for a run, with its conditions."""
 
     @property
     def rounds(self) -> int | None:
-        """The horizon; None where any number of rounds may be played."""
+        """The horizon; None for any number of rounds."""
 
     @property
     def oblivious_only(self) -> bool:
@@ -70,12 +70,12 @@ class Attack(Protocol):
     """One run of an adversary."""
 
     def choose(self, seen: Hypothesis | None, /) -> Example:
-        """Return the next example; ``seen`` is the newest hypothesis the adversary may know."""
+        """Return the next example; ``seen`` is the newest hypothesis that the adversary knows."""
 
 
 @runtime_checkable
 class BlockAttack(Attack, Protocol):
-    """An attack that can say what it would play for as long as nothing new is published."""
+    """An attack that can plan its examples while nothing new is published."""
 
     def plan(self, seen: Hypothesis | None, most: int, /) -> tuple[Any, Any]:
         """Return the next points and labels (1 to ``most``) while ``seen`` stays newest.
@@ -111,11 +111,11 @@ class Adversary(Opponent, Protocol):
 
 
 class Arbiter(Protocol):
-    """Who lets examples into the game, and knows the best one could have done in hindsight."""
+    """Validates examples and computes the best result in hindsight."""
 
     @property
     def admitted(self) -> Mapping[Any, Example]:
-        """Examples as they came → as they are: these need not be asked for again."""
+        """A cache from examples as given to their canonical form."""
 
     @property
     def singles(self) -> MutableMapping[Example, int] | None:
@@ -128,21 +128,21 @@ class Arbiter(Protocol):
         """Return the valid examples at the head of a block; raise if its first is not valid."""
 
     def count(self, points: Any, labels: Any, round_number: int, /) -> None:
-        """Take note of a block of admitted examples that were really played."""
+        """Count a block of admitted examples that were played."""
 
     def fewest_so_far(self) -> int | None:
-        """Return the mistakes of the best in hindsight if known all along, else None."""
+        """Return the mistakes of the best concept so far if known during the game, else None."""
 
     def fewest_mistakes(self) -> int | None:
-        """Return the mistakes of the best in hindsight, at the end; None if unknown."""
+        """Return the mistakes of the best concept at the end; None if unknown."""
 
 
 class OnlineState(Protocol):
-    """Where a deterministic learner stands: an immutable, hashable value."""
+    """The state of a deterministic learner, an immutable, hashable value."""
 
     @property
     def hypothesis(self) -> Hypothesis:
-        """What is predicted next; ValueError once ``failed``."""
+        """The next hypothesis; ValueError once ``failed``."""
 
     @property
     def failed(self) -> bool:
@@ -156,9 +156,9 @@ class OnlineState(Protocol):
 
 @runtime_checkable
 class OnlineLearner(Protocol):
-    """A frozen recipe; never errs more than ``mistake_bound`` times on realizable streams.
+    """A frozen recipe that errs at most ``mistake_bound`` times on realizable streams.
 
-    What it says about its states lets games be played at numpy speed.
+    Its properties let games run at numpy speed.
     """
 
     @property
@@ -182,7 +182,7 @@ class OnlineLearner(Protocol):
 
 
 def require_base(base: OnlineLearner, concepts: ConceptClass) -> None:
-    """Refuse a learner for other points than those of ``concepts``, while no data are there yet."""
+    """Raise a ValueError if ``base`` learns over another domain than that of ``concepts``."""
     if base.concepts.domain != concepts.domain:
         raise ValueError(
             f"base must learn over the domain of concepts, {concepts.domain!r}, "

@@ -1,4 +1,4 @@
-"""A referee checks every example before it counts, and knows the best concept in hindsight."""
+"""Check every example before it counts, and find the best concept in hindsight."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ class ExampleCounts:
         self._waiting: list[NDArray[np.int64]] = []
         self._many_waiting = 0
         small = isinstance(domain, IntegerRange) and domain.n <= _LARGEST_TABLE
-        # Entry 2x + y of the table counts (x, y); other domains do without one.
+        # Entry 2x + y of the table counts (x, y); other domains have no table.
         self._table = np.zeros(2 * (domain.size or 0) if small else 0, dtype=np.int64)
 
     def add_block(self, points: Any, labels: NDArray[np.uint8]) -> None:
@@ -36,7 +36,7 @@ class ExampleCounts:
         if len(self._table):
             self._waiting.append(2 * points + labels)
             self._many_waiting += len(labels)
-            # Adding to the table costs as much as it is long, so that many examples wait for it.
+            # Adding to the table takes time in its length, so examples are buffered.
             if self._many_waiting >= len(self._table):
                 self._enter()
             return
@@ -70,10 +70,9 @@ _LARGEST_BITMAP: Final = 1 << 22
 
 @require.checked
 class ConsistencyTracker:
-    """Takes examples in canonical form and says whether some concept still fits all of them.
+    """Takes examples in canonical form and reports whether some concept still fits all of them.
 
-    Once none does, none ever will again. Unlike a version space it changes, and keeps only what
-    later examples can contradict.
+    Unlike a version space it is mutable, and it stores only what later examples can contradict.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> tracker = ConsistencyTracker(Thresholds(10))
@@ -103,9 +102,9 @@ class ConsistencyTracker:
 def contradicted(
     concepts: ConceptClass, played: Sequence[Example], example: Example
 ) -> list[Example]:
-    """Examples among those played with which no concept fits ``example``, none to spare.
+    """Return a minimal set of played examples that contradicts ``example``.
 
-    Empty if some concept fits it and all that were played; some concept must fit those.
+    Empty if some concept fits all of them. Some concept must fit the played ones.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> contradicted(Thresholds(10), [(3, 0), (7, 1)], (8, 0))
@@ -115,7 +114,7 @@ def contradicted(
     """
     alone = concepts.version_space().restrict(*example)
     for other in played:
-        if alone.restrict(*other).is_empty:  # the usual reason, found at once
+        if alone.restrict(*other).is_empty:  # the usual reason, found quickly
             return [other]
     if _fits(alone, played):
         return []
@@ -142,7 +141,7 @@ def _tracker_for(concepts: ConceptClass) -> Tracker:
 
 
 class _PlainTracker:
-    """Restricts the version space, except for examples that it has met lately."""
+    """Restricts the version space, except for recent duplicates."""
 
     def __init__(self, concepts: ConceptClass) -> None:
         self._check = concepts.domain.check
@@ -160,7 +159,7 @@ class _PlainTracker:
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
         if not isinstance(xs, np.ndarray) or xs.ndim != 2:
             return one_by_one(self, map(self._check, xs), ys)
-        # Rows of cells or bits: only the first of equal examples can say anything.
+        # Rows of cells or bits: repeated examples carry no information.
         _, firsts = np.unique(np.column_stack([xs, ys]), axis=0, return_index=True)
         for i in np.sort(firsts).tolist():
             if not self.observe(self._check(xs[i]), int(ys[i])):
@@ -169,7 +168,7 @@ class _PlainTracker:
 
 
 class _TableTracker:
-    """Restricts the version space at each of the 2n possible examples once."""
+    """Restricts the version space once for each of the 2n possible examples."""
 
     def __init__(self, concepts: ConceptClass, n: int) -> None:
         self._left = concepts.version_space()
@@ -196,10 +195,10 @@ _REMEMBERED_OF_A_BLOCK: Final = 1 << 10
 
 
 class Referee:
-    """Validates examples; holds a realizable adversary to its word; counts for the regret.
+    """Validates examples, checks that a realizable adversary is consistent, and counts for regret.
 
-    Against a realizable adversary nothing is kept but what the consistency check needs. Otherwise
-    the examples are counted, for which memory grows with the number of distinct ones.
+    Against a realizable adversary it stores only what the consistency check needs. Otherwise it
+    counts examples, and memory grows with the number of distinct ones.
     """
 
     def __init__(self, concepts: ConceptClass, *, realizable: bool) -> None:
@@ -242,11 +241,11 @@ class Referee:
         return points, labels
 
     def count(self, points: Any, labels: NDArray[np.uint8], round_number: int) -> None:
-        """Take note of a block of admitted examples that were really played."""
+        """Count a block of admitted examples that were played."""
         if self._tracker is None:
             self._counts.add_block(points, labels)
             return
-        # Lists are slow to walk through; where all is known that is not needed.
+        # Slow for lists, and not needed if all examples are known.
         distinct = set() if isinstance(points, np.ndarray) else _distinct(points, labels)
         if distinct and distinct <= self.admitted.keys():
             return
@@ -257,13 +256,13 @@ class Referee:
             self._remember(example, example)
 
     def fewest_so_far(self) -> int | None:
-        """Known all along where the adversary is held to its word; else only worth one search."""
+        """Return 0 against a realizable adversary, else None (a search at the end decides)."""
         return None if self._tracker is None else 0
 
     def fewest_mistakes(self) -> int | None:
         """Return the mistakes of the best concept in hindsight.
 
-        None where the class cannot tell.
+        None if the class cannot compute it.
         """
         if self._tracker is not None:
             return 0
@@ -288,7 +287,7 @@ class Referee:
             if len(self.admitted) >= _MOST_REMEMBERED:
                 self.admitted.clear()
             self.admitted[example] = canonical
-        except TypeError:  # a record, say, is not hashable: it is checked each time
+        except TypeError:  # not hashable, as records: checked each time
             pass
 
 

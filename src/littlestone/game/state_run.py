@@ -17,7 +17,7 @@ _FIRST_WINDOW: Final = 64
 
 
 def seated(learner: Learner | OnlineLearner) -> Player:
-    """Return a player for either kind of learner."""
+    """Return a player for a learner with runs or with states."""
     if isinstance(learner, OnlineLearner):
         return Seat(learner)
     if isinstance(learner, Player):
@@ -49,9 +49,9 @@ class Seat:
 class StateRun:
     """The states of a deterministic learner, one after the other.
 
-    Examples that contradict every concept make it start again from nothing. Each start costs the
-    best concept in hindsight at least one mistake, so a learner that errs at most M times on
-    realizable streams errs at most (M + 1) · (mistakes of the best concept) + M times on any.
+    It restarts when the examples contradict every concept. Each restart means at least one mistake
+    of the best concept in hindsight, so a learner with mistake bound M on realizable streams errs
+    at most (M + 1) · (mistakes of the best concept) + M times on any stream.
     """
 
     def __init__(self, learner: OnlineLearner) -> None:
@@ -65,7 +65,7 @@ class StateRun:
 
     @property
     def hypothesis(self) -> Hypothesis:
-        """What is published for the coming round."""
+        """The published hypothesis for the coming round."""
         return self._hypothesis
 
     def observe(self, x: Any, y: Label, /) -> None:
@@ -86,7 +86,7 @@ class StateRun:
             self._publish(state.hypothesis)
 
     def observe_many(self, xs: Any, ys: Any, /) -> int:
-        """Take rounds until the published hypothesis changes or the block ends; how many."""
+        """Take rounds until the published hypothesis changes or the block ends; return how many."""
         taken = 0
         while taken < len(ys):
             end = min(taken + self._window, len(ys))
@@ -94,7 +94,7 @@ class StateRun:
             if taken == end:
                 self._window *= 2
                 continue
-            # After something new more may follow soon: look less far ahead.
+            # After a change another may follow soon, so look less far ahead.
             self._window = _FIRST_WINDOW
             published = self._hypothesis
             self.observe(self._domain.check(xs[taken]), int(ys[taken]))
@@ -104,7 +104,7 @@ class StateRun:
         return taken
 
     def _idle(self, xs: Any, ys: Any) -> int:
-        """Return how many leading rounds surely leave the state as it is."""
+        """Return how many leading rounds certainly do not change the state."""
         settled = self._settled
         if isinstance(settled, bytearray):
             changes = np.frombuffer(settled, dtype=np.uint8)[xs] != ys
@@ -119,13 +119,13 @@ class StateRun:
         return first if changes[first] else len(changes)
 
     def _publish(self, newest: Hypothesis) -> None:
-        # An equal hypothesis keeps its identity, so that ``is`` tells whether it changed.
+        # An equal hypothesis keeps its identity, so that ``is`` detects changes.
         if newest != self._hypothesis:
             self._hypothesis = newest
 
 
 class _Labels(dict[Point, Label]):
-    """The settled labels of some keys; forgets all of them before it grows too large."""
+    """A cache of fixed labels; cleared before it grows too large."""
 
     def __missing__(self, x: Point) -> Label:
         return _UNKNOWN

@@ -1,8 +1,8 @@
-"""A sweep plays many independent games, in this process, in others, or on a cluster.
+"""Play many independent games in this process, in others, or on a cluster.
 
-Each game gets the state of its own stream of randomness, split off before anything runs, so a
-seeded sweep is bit for bit the same on one core and on a cluster. Without a seed, each game asks
-the operating system for its randomness. Results come in the order of the tasks.
+Each game gets its own stream of randomness, split off before anything runs, so a seeded sweep is
+bit for bit the same on one core and on a cluster. Without a seed, each game uses the operating
+system's randomness. Results are in the order of the tasks.
 """
 
 import math
@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """How many tasks run at once, and where.
+    """The number of parallel tasks, and where they run.
 
     ``loky`` starts processes on this machine. ``dask`` and ``ray`` use the existing cluster at
     ``cluster`` (all of it), or start a small one here; the cluster's workers need littlestone too.
@@ -55,7 +55,7 @@ class Workers:
 
     @property
     def in_this_process(self) -> bool:
-        """Whether tasks run one after the other, right here."""
+        """Whether tasks run sequentially in this process."""
         return self.engine == "loky" and self.jobs == 1
 
     def each(
@@ -65,7 +65,7 @@ class Workers:
         *,
         progress: Callable[[int], None] | None = None,
     ) -> list[Result]:
-        """``task`` of every argument, in order; ``progress`` is told how many are done."""
+        """Return ``task`` of every argument, in order; ``progress`` gets the number done."""
         results: list[Result] = []
         arguments = require.listed(arguments=arguments)
         with ExitStack() as resources:
@@ -88,11 +88,11 @@ class Workers:
             self._join_dask(resources)
         if self.engine == "ray":
             self._join_ray(resources)
-        # A cluster that exists already has its own number of workers.
+        # An existing cluster has its own number of workers.
         jobs = self.jobs if self.cluster is None else -1
         resources.enter_context(joblib.parallel_config(backend=self.engine, n_jobs=jobs))
         calls = [joblib.delayed(task)(argument) for argument in arguments]
-        if self.engine == "ray":  # gives a list only when all is done, so that it is asked often
+        if self.engine == "ray":  # returns a list only at the end, so it is polled
             return _in_groups(resources.enter_context(joblib.Parallel()), calls)
         results = joblib.Parallel(return_as="generator")(calls)
         resources.enter_context(closing(results))
@@ -140,7 +140,7 @@ _HERE: Final = Workers()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A game that did not end; it counts as one and is never left out of a report."""
+    """A game that failed; reports always include it."""
 
     game: int
     error: str
@@ -152,7 +152,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """One quantity over all games that ended. Quantiles are values that really occurred."""
+    """One quantity over all games that ended. Quantiles are values that occurred."""
 
     values: tuple[int, ...]
 
@@ -163,7 +163,7 @@ class Summary:
 
     @property
     def standard_error(self) -> float | None:
-        """Of the mean; None for a single game, which says nothing about it."""
+        """The standard error of the mean; None for a single game."""
         if len(self.values) < 2:
             return None
         return float(np.std(self.values, ddof=1)) / math.sqrt(len(self.values))
@@ -203,7 +203,7 @@ class Sweep:
 
     @require.checked
     def summary(self, quantity: str) -> Summary | None:
-        """Of ``mistakes``, ``regret`` or ``switches``; None where some game cannot tell."""
+        """Summarise ``mistakes``, ``regret`` or ``switches``; None if unknown for some game."""
         if not isinstance(quantity, str) or quantity not in ("mistakes", "regret", "switches"):
             raise ValueError(
                 f"quantity must be mistakes, regret or switches, got {require.shown(quantity)}"
@@ -238,8 +238,8 @@ def repeat(
 ) -> Sweep:
     """Play the same game ``times`` times with independent randomness.
 
-    Bad arguments are refused as by ``play``. A game that fails for any other reason is reported
-    in ``failures``, and the others go on.
+    Raises for bad arguments as ``play`` does. A game that fails for any other reason is reported in
+    ``failures``, and the other games continue.
 
     >>> from littlestone.game.adversaries.random_stream import RandomStream
     >>> from littlestone.concepts.classes.thresholds import Thresholds
@@ -259,7 +259,7 @@ def repeat(
         peek=peek,
         even_if_oblivious_only=even_if_oblivious_only,
     )
-    # All that a worker needs, the game's own randomness included.
+    # Everything that a worker needs, including the game's randomness.
     tasks = [(number, game, stream.state()) for number, stream in enumerate(rng.spawn(times))]
     began = time.perf_counter()
     games = workers.each(_played, tasks, progress=progress)
@@ -286,7 +286,7 @@ class Comparison:
 
     @require.checked
     def mistakes(self, learner: str, adversary: str) -> float | None:
-        """Return the mean over the games that ended; None if none did."""
+        """Return the mean mistakes of the games that ended; None if none did."""
         if learner not in self.learners or adversary not in self.adversaries:
             raise ValueError(
                 f"learner must be one of {', '.join(self.learners)} and adversary one of "
@@ -336,12 +336,12 @@ def compare(
     """Play every learner against every adversary.
 
     Args:
-        learners: recipes, by a name of yours or by that of their class.
-        adversaries: the same.
-        rounds: of each game.
-        rng: where the coins of all games come from.
-        times: how many games each pair plays.
-        workers: where they run.
+        learners: recipes, by a name of your choice or by their class name.
+        adversaries: recipes, named likewise.
+        rounds: rounds of each game.
+        rng: the source of randomness of all games.
+        times: number of games per pair.
+        workers: where the games run.
 
     >>> import littlestone as ls
     >>> concepts = ls.Thresholds(15)

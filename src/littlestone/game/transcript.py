@@ -32,13 +32,13 @@ class Transcript:
     rounds: int
     mistakes: int
     fewest_mistakes: int | None
-    """Those of the best concept in hindsight; None where the class cannot tell."""
+    """The mistakes of the best concept in hindsight; None if the class cannot compute it."""
     switches: int
-    """How often the published hypothesis changed."""
+    """The number of changes of the published hypothesis."""
     curve: tuple[tuple[int, int], ...]
     """Rounds and the mistakes up to and including them, at fixed checkpoints."""
     regret_curve: tuple[tuple[int, int], ...]
-    """Rounds and the regret after them; empty where the best so far is known only at the end."""
+    """Rounds and the regret after them; empty if the best concept is known only at the end."""
     record: tuple[Round, ...]
     private: bool
     """Whether the randomness was the operating system's; seeded games are never private."""
@@ -51,13 +51,15 @@ class Transcript:
 
     @property
     def known_regret(self) -> int:
-        """The regret; ValueError where the class cannot tell the best concept in hindsight."""
+        """Return the regret; raise a ValueError if the best concept in hindsight is unknown."""
         if self.regret is None:
-            raise ValueError(f"the regret of {self.learner} is not known: its class cannot tell")
+            raise ValueError(
+                f"the regret of {self.learner} is not known: its class has no search for the best"
+            )
         return self.regret
 
     def __repr__(self) -> str:
-        """Three lines, however long the game was."""
+        """Return three lines that summarise the game."""
         regret = "unknown" if self.regret is None else f"{self.regret:,}"
         stamp = "" if self.private else ", seeded: not private"
         return (
@@ -81,7 +83,7 @@ class Transcript:
         return axes
 
     def text(self) -> str:
-        """Return all that the parties decided, and nothing that depends on the machine."""
+        """Return everything that the parties decided; independent of the machine."""
         lines = [
             f"learner    {self.learner}",
             f"adversary  {self.adversary}",
@@ -139,11 +141,11 @@ def axes_or_new(axes: Any) -> Any:
     """Return the axes to draw on, new ones for None.
 
     Raises:
-        ValueError: ``axes`` are no axes of matplotlib, or matplotlib is not installed.
+        ValueError: ``axes`` are not matplotlib axes, or matplotlib is not installed.
     """
     if axes is not None:
         if not callable(getattr(axes, "set_xlabel", None)):
-            raise ValueError(f"axes must be axes of matplotlib or None, got {require.shown(axes)}")
+            raise ValueError(f"axes must be matplotlib axes or None, got {require.shown(axes)}")
         return axes
     try:
         pyplot = import_module("matplotlib.pyplot")
@@ -153,8 +155,7 @@ def axes_or_new(axes: Any) -> Any:
 
 
 def checkpoints(rounds: int) -> list[int]:
-    """Return the rounds after which the curve has a point: some evenly spaced, some
-    logarithmically.
+    """Return the rounds at which the curve has a point, spaced evenly and logarithmically.
 
     >>> checkpoints(5)
     [1, 2, 3, 4, 5]

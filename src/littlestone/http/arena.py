@@ -44,7 +44,7 @@ def _one_of(*values: Any) -> msgspec.Meta:
 
 
 class FoolIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Start a game of *fool it*."""
+    """Start a game of “fool it”."""
 
     board: Annotated[str, _one_of(*BOARDS)]
     learner: Annotated[str, _one_of(*NAMES)]
@@ -52,7 +52,7 @@ class FoolIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class ExampleIn(msgspec.Struct, forbid_unknown_fields=True):
-    """Play rounds of *fool it*: one example, MistakeForcing, or the rounds of another game."""
+    """Play rounds of “fool it”: one example, MistakeForcing, or the rounds of another game."""
 
     x: int | str | None = None
     y: Bit = 0
@@ -117,7 +117,7 @@ class Arena:
         self._marks: dict[FoolIn, Any] = {}
 
     async def fool(self, request: Request) -> Response:
-        """Start a game of *fool it*."""
+        """Start a game of “fool it”."""
         wanted = decoded(await body_of(request), FoolIn)
 
         def begin() -> Fooling:

@@ -52,11 +52,11 @@ class Client:
         self._timeout, self._patience = timeout, patience
         self._connection: http.client.HTTPConnection | None = None
 
-    def create(self, name: str, **asked: Any) -> Any:
+    def create(self, name: str, **terms: Any) -> Any:
         """Create a run from ``concepts`` or ``schema``, ``rounds``, ``epsilon`` and other terms."""
-        if "concepts" in asked:
-            asked["class"] = asked.pop("concepts")
-        return self._json("POST", "/runs", {"name": name, **asked})
+        if "concepts" in terms:
+            terms["class"] = terms.pop("concepts")
+        return self._json("POST", "/runs", {"name": name, **terms})
 
     def remove(self, name: str) -> Any:
         """Delete a run that has read no event."""
@@ -255,7 +255,7 @@ def _feed(url: str, token: str) -> None:
 
 
 def _reports(rng: Randomness) -> Iterator[tuple[str, int]]:
-    """Simulate reports: often of spammers, who change names now and then; of others by mistake."""
+    """Simulate reports: often of spammers, who sometimes change names; of others by mistake."""
     for number in count():
         generation = number // 600
         if rng.below(4):

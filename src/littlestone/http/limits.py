@@ -173,7 +173,7 @@ class Bounded(HttpToolsProtocol):
     admission: Admission  # of the server: see ``bounded_by``
     _useful, _idle = False, 0
     _awaited: asyncio.TimerHandle | None = None
-    _unread: asyncio.TimerHandle | None = None
+    _read_deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Start to wait for a request."""
@@ -182,7 +182,7 @@ class Bounded(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timers and leave the admission."""
-        for timer in (self._awaited, self._unread):
+        for timer in (self._awaited, self._read_deadline):
             if timer is not None:
                 timer.cancel()
         self.admission.forget(self)
@@ -203,7 +203,7 @@ class Bounded(HttpToolsProtocol):
         super().on_response_complete()
         if self.cycle.response_complete:  # otherwise other requests wait on this connection
             # The rest of an unread body may follow, then another head. uvicorn waits for silence,
-            # which one byte now and then would postpone forever.
+            # which a byte from time to time would postpone forever.
             self._await_request()
 
     def on_body(self, body: bytes) -> None:
@@ -222,13 +222,13 @@ class Bounded(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """Give the client limited time to read the response."""
         super().pause_writing()
-        self._unread = self.loop.call_later(PATIENCE, self.transport.abort)
+        self._read_deadline = self.loop.call_later(PATIENCE, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Stop the timer: the client reads again."""
         super().resume_writing()
-        if self._unread is not None:
-            self._unread.cancel()
+        if self._read_deadline is not None:
+            self._read_deadline.cancel()
 
     def _await_request(self) -> None:
         if self._awaited is not None:

@@ -240,20 +240,15 @@ def owner_report(run: DurableRun) -> str:
 # The routes.
 
 
-def _looks(service: Service, request: Request, role: Role) -> bool:
-    return service.may(request, role)
-
-
 async def look_at_all(service: Service, request: Request) -> Response:
     """Show the runs that the token may read, or the login page."""
-    token = token_of(request)
+    found = service.tokens.entries_of(token_of(request))
     every = sorted([*service.runs, *service.runs.unreadable])
-    named = [name for name in every if service.tokens.allows(token, Role.READER, name)]
-    if not named and not _looks(service, request, Role.READER):
-        known = service.tokens.holder(token) is not None
-        return login_page("This token is a writer’s: it reads nothing." if known else "")
+    named = [name for name in every if service.tokens.allow(found, Role.READER, name)]
+    if not named and not service.may(request, Role.READER):
+        return login_page("This token is a writer’s: it reads nothing." if found else "")
     listed = [described(service, name) for name in named]
-    return index(listed, owner=_looks(service, request, Role.OWNER))
+    return index(listed, owner=service.may(request, Role.OWNER))
 
 
 async def log_in(service: Service, request: Request) -> Response:
@@ -263,12 +258,12 @@ async def log_in(service: Service, request: Request) -> Response:
 
 async def look_at(service: Service, request: Request) -> Response:
     """Show the page of one run, or the login page."""
-    if not _looks(service, request, Role.READER):
+    if not service.may(request, Role.READER):
         return login_page()
     shown, recipe = service.shown(request), service.recipe(request)
     run = described(service, request.path_params["run"])
     promised = wire.guarantee_out(service.runs.terms(run.name), recipe)
-    owner = _looks(service, request, Role.OWNER)
+    owner = service.may(request, Role.OWNER)
     domain = recipe.concepts.domain
     return run_page(run, promised, shown, domain, owner=owner)
 

@@ -184,8 +184,11 @@ async def labels_of(request: Request, recipe: PrivateLearner, rule: Hypothesis) 
 
 
 async def health(service: Service, _: Request) -> Response:
-    """Answer 200 unless runs are still being opened; a broken run does not affect the others."""
-    opening, broken = service.runs.opening, service.runs.broken
+    """Answer 200 unless runs are still being opened; a broken run does not affect the others.
+
+    Anyone may ask, so runs are counted; their names are for readers (``GET /runs``).
+    """
+    opening, broken = len(service.runs.opening), len(service.runs.broken)
     state = {"ok": not opening, "version": __version__, "opening": opening, "broken": broken}
     return answered(state, 503 if opening else 200)
 

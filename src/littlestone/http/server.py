@@ -1,9 +1,12 @@
-"""Start the service on an address, and stop it without losing acknowledged events."""
+"""Start the service on an address, log its requests, stop it without losing acknowledged events."""
 
 import errno
 import ipaddress
+import json
+import logging
 import resource
 import socket
+import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import FrameType
@@ -21,7 +24,7 @@ from littlestone.http.limits import (
     Headers,
     bounded_by,
 )
-from littlestone.http.service import Tokens
+from littlestone.http.service import REQUESTS, Tokens
 from littlestone.runs.book import Book
 
 OTHER_FILES: Final = 200  # stores, logs and libraries
@@ -213,3 +216,29 @@ def _allow_files(connections: int) -> None:
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < max(needed, wanted):
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(needed, wanted), hard))
+
+
+class JsonLines(logging.Formatter):
+    """Format a log record as one line of JSON."""
+
+    FIELDS: Final = ("method", "route", "run", "status", "milliseconds")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as JSON: time, level, logger, message, and a request's fields."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        line = {
+            "time": f"{stamp}.{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= {name: getattr(record, name) for name in self.FIELDS if hasattr(record, name)}
+        return json.dumps(line, ensure_ascii=False)
+
+
+def log_as_json() -> None:
+    """Write the log of this process to standard error as lines of JSON, requests included."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    REQUESTS.setLevel(logging.INFO)

@@ -13,6 +13,8 @@ import os
 import re
 import secrets
 import time
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -29,7 +31,6 @@ from littlestone.http import wire
 from littlestone.http.hosted import Runs
 from littlestone.http.limits import Headers
 from littlestone.http.run_thread import Overloaded, RunThread, Unavailable
-from littlestone.http.telemetry import Telemetry
 from littlestone.http.visible import Shown
 from littlestone.learners.run import PrivateLearner
 
@@ -51,7 +52,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TokenEntry:
     """One line of the file: role, run (``*`` for every run), holder, and hash of the token.
 
     Event ids belong to the ``holder``: two tokens of one holder are the same writer.
@@ -67,7 +68,7 @@ class Entry:
 class Tokens:
     """All valid tokens; ``open_reading`` lets clients without a token read what is published."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[TokenEntry, ...]
     open_reading: bool = False
 
     def __post_init__(self) -> None:
@@ -88,7 +89,7 @@ class Tokens:
         """
         made = {role: secrets.token_urlsafe(32) for role in Role}
         entries = tuple(
-            Entry(role, EVERY_RUN, role.value, digest(token)) for role, token in made.items()
+            TokenEntry(role, EVERY_RUN, role.value, digest(token)) for role, token in made.items()
         )
         return cls(entries, open_reading), made
 
@@ -113,20 +114,17 @@ class Tokens:
         with os.fdopen(file, "w", encoding="ascii") as stream:
             stream.write(text)
 
-    def allows(self, token: str | None, role: Role, run: str) -> bool:
-        """Return whether the token allows this role on this run."""
-        if role is Role.READER and self.open_reading:
-            return True
-        return any(
-            entry.role in (role, Role.OWNER) and entry.run in (EVERY_RUN, run)
-            for entry in self.entries_of(token)
+    def allow(self, entries: Iterable[TokenEntry], role: Role, run: str) -> bool:
+        """Return whether a token with these entries allows this role on this run."""
+        return (role is Role.READER and self.open_reading) or any(
+            one.role in (role, Role.OWNER) and one.run in (EVERY_RUN, run) for one in entries
         )
 
     def holder(self, token: str | None) -> str | None:
         """Return the holder of a token; None, for a 401 instead of a 403, if it is unknown."""
         return next((entry.holder for entry in self.entries_of(token)), None)
 
-    def entries_of(self, token: str | None) -> list[Entry]:
+    def entries_of(self, token: str | None) -> list[TokenEntry]:
         """Return the entries of a token; every entry is compared, in constant time."""
         presented = hashlib.sha256((token or "").encode("utf-8", "surrogateescape")).digest()
         found = [one for one in self.entries if hmac.compare_digest(one.digest, presented)]
@@ -152,7 +150,7 @@ def save_each(tokens: Mapping[Role, str], folder: Path) -> None:
             stream.write(token)
 
 
-def _entries(path: Path) -> Iterator[Entry]:
+def _entries(path: Path) -> Iterator[TokenEntry]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -161,7 +159,7 @@ def _entries(path: Path) -> Iterator[Entry]:
             known = bytes.fromhex(hashed)
             if len(known) != hashlib.sha256().digest_size or not HOLDER.fullmatch(holder):
                 raise ValueError
-            yield Entry(Role(role), run, holder, known)
+            yield TokenEntry(Role(role), run, holder, known)
         except ValueError:
             raise ValueError(
                 f"line {number} of {path} must be 'role run holder sha256' with role "
@@ -171,6 +169,62 @@ def _entries(path: Path) -> Iterator[Entry]:
 
 
 _LOG: Final = logging.getLogger("littlestone.http")
+REQUESTS: Final = logging.getLogger("littlestone.http.requests")
+BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+
+class Telemetry:
+    """Count requests by route and status, and their latency, for those who operate the service.
+
+    It holds no data: a request is its time, route, run, status and latency. How many events a run
+    rejected is not published, so readers see neither these counts nor the log.
+    """
+
+    def __init__(self) -> None:
+        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._latencies: dict[tuple[str, str], list[int]] = {}
+        self._seconds: Counter[tuple[str, str]] = Counter()
+
+    def observe(self, method: str, route: str, status: int, seconds: float, run: str) -> None:
+        """Count one answered request, and log it.
+
+        Args:
+            method: The HTTP method.
+            route: The path with its parameters left open, as in ``/runs/{run}/events``.
+            status: The status code of the answer.
+            seconds: The time until the answer began.
+            run: The name of the run in the path; empty if the route has none.
+        """
+        self._requests[method, route, status] += 1
+        counts = self._latencies.setdefault((method, route), [0] * (len(BUCKETS) + 1))
+        counts[bisect_left(BUCKETS, seconds)] += 1
+        self._seconds[method, route] += seconds  # type: ignore[assignment]
+        if REQUESTS.isEnabledFor(logging.INFO):
+            REQUESTS.info(
+                "request",
+                extra={
+                    "method": method,
+                    "route": route,
+                    "run": run,
+                    "status": status,
+                    "milliseconds": round(1000 * seconds, 2),
+                },
+            )
+
+    def lines(self) -> Iterator[str]:
+        """Yield the counts in the text format of Prometheus."""
+        yield "# TYPE littlestone_requests_total counter"
+        for (method, route, status), count in self._requests.items():
+            labels = f'method="{method}",route="{route}",status="{status}"'
+            yield f"littlestone_requests_total{{{labels}}} {count}"
+        yield "# TYPE littlestone_request_seconds histogram"
+        for (method, route), counts in self._latencies.items():
+            labels, total = f'method="{method}",route="{route}"', 0
+            for edge, count in zip((*BUCKETS, "+Inf"), counts, strict=True):
+                total += count
+                yield f'littlestone_request_seconds_bucket{{{labels},le="{edge}"}} {total}'
+            yield f"littlestone_request_seconds_sum{{{labels}}} {self._seconds[method, route]:.6f}"
+            yield f"littlestone_request_seconds_count{{{labels}}} {total}"
 
 
 @dataclass(slots=True)
@@ -205,7 +259,8 @@ class Service:
 
     def may(self, request: Request, role: Role) -> bool:
         """Return whether the client may act in this role, by the current tokens."""
-        return self.tokens.allows(token_of(request), role, request.path_params.get("run", ""))
+        found = self.tokens.entries_of(token_of(request))
+        return self.tokens.allow(found, role, request.path_params.get("run", ""))
 
     def require_role(self, request: Request, role: Role) -> str:
         """Reject a client that may not act in this role.
@@ -215,10 +270,7 @@ class Service:
         """
         run = request.path_params.get("run", "")
         found = self.tokens.entries_of(token_of(request))
-        open_to_all = role is Role.READER and self.tokens.open_reading
-        if not open_to_all and not any(
-            one.role in (role, Role.OWNER) and one.run in (EVERY_RUN, run) for one in found
-        ):
+        if not self.tokens.allow(found, role, run):
             if found:
                 raise HTTPException(403, f"this token does not have the role {role}")
             raise HTTPException(

@@ -11,7 +11,7 @@ import struct
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -21,7 +21,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 import numpy as np
 
 from littlestone.errors import SnapshotError
-from littlestone.learners.forms import VALUES, parts_of
+from littlestone.learners.forms import VALUES, part_reader
 from littlestone.randomness import Randomness
 from littlestone.type_checks import fits
 
@@ -75,7 +75,7 @@ def register(
 ) -> Class:
     """Make a class known to the codec; usable as a decorator.
 
-    Its objects are written as the arguments they were made of (``parts_of``), and made again
+    Its objects are written as the arguments they were made of (``part_reader``), and made again
     from them once each fits its annotation.
 
     Args:
@@ -90,7 +90,7 @@ def register(
     make, name = load or _maker(kind), kind.__name__
     known = Known(
         name,
-        save or (lambda made: parts_of(made).values()),
+        save or (lambda made: part_reader(kind)(made)),
         lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(make) if remember else make,
         value=_is_value(kind),
         text=b"s" + _length(len(name.encode())) + name.encode(),
@@ -166,12 +166,12 @@ def loads(data: bytes, shared: Sequence[Any] = (), rng: Randomness | None = None
     return value
 
 
+@dataclass(slots=True, eq=False)
 class _Writer:
     """Write a value and its key: the same bytes with numbers for repeated values."""
 
-    def __init__(self, shared: Sequence[Any]) -> None:
-        self._shared = shared
-        self._numbers: dict[bytes, int] = {}
+    shared: Sequence[Any]
+    numbers: dict[bytes, int] = field(default_factory=dict)
 
     def write(self, value: Any) -> tuple[bytes, bytes]:
         kind = type(value)
@@ -185,33 +185,30 @@ class _Writer:
             return self._object(known, value)
         tag = _TAGS.get(kind)
         if tag is not None:
-            return self._many(tag, self._parts(tag, value))
+            return self._collection(tag, value)
         if value is None or isinstance(value, bool | np.bool_):
-            return _twice(b"N" if value is None else b"T" if value else b"F")
-        if isinstance(value, int | np.integer):
-            return _twice(_integer(int(value)))
-        if isinstance(value, float | np.floating):
-            return _twice(b"f" + _FLOAT.pack(float(value)))
-        if kind is np.ndarray and value.dtype.kind in _ARRAYS:
-            return self._array(value)
+            written = b"N" if value is None else b"T" if value else b"F"
+        elif isinstance(value, int | np.integer):
+            written = _integer(int(value))
+        elif isinstance(value, float | np.floating):
+            written = b"f" + _FLOAT.pack(float(value))
+        elif isinstance(value, Randomness):
+            written = b"R"
+        elif isinstance(value, np.ndarray) and value.dtype.kind in _ARRAYS:
+            body = np.ascontiguousarray(value).tobytes()
+            return self._many(b"a", (value.dtype.str, value.shape, body))
+        else:
+            return self._subclass(value)
+        return written, written
+
+    def _subclass(self, value: Any) -> tuple[bytes, bytes]:
         if isinstance(value, str | bytes):
             return self._text(value)
-        return self._composed(value)
-
-    def _array(self, array: np.ndarray[Any, Any]) -> tuple[bytes, bytes]:
-        parts = (array.dtype.str, array.shape, np.ascontiguousarray(array).tobytes())
-        return self._many(b"a", parts)
-
-    def _composed(self, value: Any) -> tuple[bytes, bytes]:
         for kind, tag in _TAGS.items():
             if isinstance(value, kind):
-                return self._many(tag, self._parts(tag, value))
+                return self._collection(tag, value)
         if isinstance(value, Fraction):
             return self._many(b"q", (value.numerator, value.denominator))
-        if isinstance(value, Randomness):
-            return _twice(b"R")
-        if isinstance(value, np.ndarray) and value.dtype.kind in _ARRAYS:
-            return self._array(value)
         for tag, kind in _ISO.items():
             if isinstance(value, kind):
                 return self._many(tag, (value.isoformat(), getattr(value, "fold", 0)))
@@ -223,12 +220,12 @@ class _Writer:
             f"bytes, dates, or tuples and frozensets of these; other classes must be registered"
         )
 
-    def _parts(self, tag: bytes, value: Any) -> Iterable[Any]:
+    def _collection(self, tag: bytes, value: Any) -> tuple[bytes, bytes]:
         if tag in _MAPS:
-            return chain.from_iterable(value.items())
-        if tag in _SETS and len(value) > 1:
-            return sorted(value, key=lambda part: dumps(part, self._shared))
-        return value  # type: ignore[no-any-return]
+            value = chain.from_iterable(value.items())
+        elif tag in _SETS and len(value) > 1:
+            value = sorted(value, key=lambda part: dumps(part, self.shared))
+        return self._many(tag, value)
 
     def _many(
         self, tag: bytes, parts: Iterable[Any], name: tuple[bytes, bytes] | None = None
@@ -259,37 +256,43 @@ class _Writer:
         return (whole, whole) if len(body) < _SHORT else self._numbered(whole, whole)
 
     def _object(self, known: Known, value: Any) -> tuple[bytes, bytes]:
-        for number, other in enumerate(self._shared):
+        for number, other in enumerate(self.shared):
             if value is other or (type(value) is type(other) and value == other):
-                return _twice(b"c" + _length(number))
+                written = b"c" + _length(number)
+                return written, written
         text = known.text  # what _text writes
         name = self._numbered(text, text) if len(text) >= _SHORT + 2 else (text, text)
         body, key = self._many(b"o", known.save(value), name)
         return self._numbered(body, key) if known.value else (body, key)
 
     def _numbered(self, body: bytes, key: bytes) -> tuple[bytes, bytes]:
-        number = self._numbers.get(key)
-        if number is not None:
-            return _twice(b"r" + _length(number))
-        number = self._numbers[key] = len(self._numbers)
-        return body, b"r" + _length(number)
+        before = len(self.numbers)
+        written = b"r" + _length(self.numbers.setdefault(key, before))
+        return (body if len(self.numbers) > before else written), written
 
 
+@dataclass(slots=True, eq=False)
 class _Reader:
-    def __init__(self, data: bytes, shared: Sequence[Any], rng: Randomness | None) -> None:
-        self._data, self._shared, self._rng = data, shared, rng
-        self._known: list[tuple[Any, int]] = []
-        self._values = 0
-        self.at = 0
+    data: bytes
+    shared: Sequence[Any]
+    rng: Randomness | None
+    known: list[tuple[Any, int]] = field(default_factory=list)
+    """Numbered values, and how many values each expands to."""
+    values: int = 0
+    at: int = 0
 
     def read(self) -> Any:
-        self._values += 1  # what _count and _take do, without the calls: innermost loop
-        first = self._data[self.at : self.at + 1]
+        self.values += 1
+        first = self.data[self.at : self.at + 1]
         self.at += 1
         if first >= _FIRST_SMALL:
             return first[0] - _SMALL
         if first == b"s" or first == b"b":
-            return self._text(first)
+            body = self._take(self._length())
+            text = body.decode() if first == b"s" else body
+            if len(body) >= _SHORT:
+                self.known.append((text, 1))
+            return text
         if first == b"i":
             return int.from_bytes(self._take(self._length()), "little", signed=True)
         if first in _CONSTANTS:
@@ -299,27 +302,28 @@ class _Reader:
         if not first:
             raise SnapshotError("the saved state ends too early")
         if first == b"r":
-            value, values = self._known[self._length()]
-            self._count(values)
+            value, values = self.known[self._length()]
+            self.values += values
             return value
         if first == b"c":
-            return self._shared[self._length()]
+            return self.shared[self._length()]
         if first == b"R":
-            return self._rng
+            return self.rng
         return self._composed(first)
 
     def _composed(self, tag: bytes) -> Any:
-        self._count(0)
-        before = self._values
-        data, parts = self._data, list[Any]()
+        before = self.values
+        data, parts = self.data, list[Any]()
         for _ in range(self._length()):
             first = data[self.at] if self.at < len(data) else 0
             if first >= _SMALL:  # what read does, without the call
-                self._values += 1
+                self.values += 1
                 self.at += 1
                 parts.append(first - _SMALL)
             else:
                 parts.append(self.read())
+        if self.values > _MOST_VALUES:  # before anything visits them
+            raise SnapshotError("the saved state expands to too many values")
         if tag == b"o":
             return self._object(parts, before)
         if tag in _MANY:
@@ -328,10 +332,10 @@ class _Reader:
             return _MAPS[tag](dict(zip(parts[::2], parts[1::2], strict=True)))
         if tag in _SETS:
             return _SETS[tag](parts)
-        if tag == b"q":
-            return Fraction(*parts)
         if tag == b"a":
             return _array(*parts)
+        if tag == b"q":
+            return Fraction(*parts)
         if tag in _ISO:
             text, fold = parts
             made = _ISO[tag].fromisoformat(text)
@@ -350,18 +354,11 @@ class _Reader:
             raise SnapshotError(f"a snapshot cannot hold {name!r}: no such class is registered")
         made = known.load(*values)
         if known.value:
-            self._known.append((made, self._values - before))
+            self.known.append((made, self.values - before))
         return made
 
-    def _text(self, tag: bytes) -> str | bytes:
-        body = self._take(self._length())
-        text = body.decode() if tag == b"s" else body
-        if len(body) >= _SHORT:
-            self._known.append((text, 1))
-        return text
-
     def _take(self, count: int) -> bytes:
-        taken = self._data[self.at : self.at + count]
+        taken = self.data[self.at : self.at + count]
         if len(taken) != count:
             raise SnapshotError("the saved state ends too early")
         self.at += count
@@ -373,19 +370,10 @@ class _Reader:
             byte = self._take(1)[0]
             value |= (byte & 0x7F) << shift
             if byte < _SMALL:
-                if value > len(self._data):
+                if value > len(self.data):
                     raise SnapshotError("the saved state claims more data than it has")
                 return value
             shift += 7
-
-    def _count(self, values: int) -> None:
-        self._values += values
-        if self._values > _MOST_VALUES:
-            raise SnapshotError("the saved state expands to too many values")
-
-
-def _twice(written: bytes) -> tuple[bytes, bytes]:
-    return written, written
 
 
 def _integer(value: int) -> bytes:

@@ -16,8 +16,8 @@ from littlestone.privacy.mechanisms.saved_run import SavedRun
 from littlestone.randomness.noise_owner import NoiseOwner
 from littlestone.type_checks import fits, hints_of
 
-_CHUNK: Final = 256
-_FIRST_BLOCK: Final = 64
+_FIRST_CHUNK, _CHUNK = 4, 256
+_FIRST_BLOCK, _FEW, _GROWTH = 64, 8, 4
 
 
 @runtime_checkable
@@ -90,12 +90,11 @@ class Engine(ABC):
         Returns:
             The published hypothesis's prediction in each round, and how often it changed.
         """
-        first = 1 if self.first_rounds == 1 else _FIRST_BLOCK
         predictions, switches = np.empty(len(ys), dtype=np.uint8), 0
-        taken, most = 0, first
+        taken, most = 0, 1 if self.first_rounds == 1 else _FIRST_BLOCK
         while taken < len(ys):
             rule = self.hypothesis
-            if most == 1:
+            if most < _FEW:  # a block has a fixed cost
                 x, y = round_at(xs, ys, taken)
                 self.step(x, y)
                 predictions[taken], count = rule(x), 1
@@ -105,7 +104,7 @@ class Engine(ABC):
                 predictions[taken : taken + count] = rule.many(points[:count])
             changed = rule is not self.hypothesis and rule != self.hypothesis
             # Some engines evaluate the whole block before they know how much of it they take.
-            switches, most = switches + changed, first if changed else max(2 * most, _FIRST_BLOCK)
+            switches, most = switches + changed, count if changed else _GROWTH * most
             taken += count
         return predictions, switches
 
@@ -125,13 +124,13 @@ def fields_of(part: Any) -> tuple[Any, ...]:
     """Return what ``part`` and its parts remember."""
     if isinstance(part, NoiseOwner):
         part._require_usable()
-    return tuple([_saved(getattr(part, name)) for name, _ in _hinted_fields(type(part))])
-
-
-def _saved(value: Any) -> Any:
-    if _is_part(type(value)):
-        return value.state()
-    return fields_of(value) if _is_made_like_an_engine(type(value)) else value
+    values = [getattr(part, name) for name, _ in _hinted_fields(type(part))]
+    for place, value in enumerate(values):
+        if _is_part(kind := type(value)):
+            values[place] = value.state()
+        elif _is_made_like_an_engine(kind):
+            values[place] = fields_of(value)
+    return tuple(values)
 
 
 def load_fields(part: Any, state: tuple[Any, ...]) -> None:
@@ -175,9 +174,11 @@ def round_at(xs: Any, ys: Any, place: int) -> tuple[Any, Label]:
 
 
 def single_rounds(xs: Any, ys: Any) -> Iterator[tuple[Any, Label]]:
-    """Yield the rounds of a block one by one, reading no more of it than is taken."""
-    for start in range(0, len(ys), _CHUNK):
-        points, labels = xs[start : start + _CHUNK], ys[start : start + _CHUNK].tolist()
+    """Yield the rounds of a block one by one, reading little more of it than is taken."""
+    start, end = 0, _FIRST_CHUNK
+    while start < len(ys):
+        points, labels = xs[start:end], ys[start:end].tolist()
         if isinstance(points, np.ndarray):
             points = map(tuple, points.tolist()) if points.ndim > 1 else points.tolist()
         yield from zip(points, labels, strict=True)
+        start, end = end, end + min(2 * (end - start), _CHUNK)

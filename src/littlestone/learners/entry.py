@@ -10,9 +10,6 @@ import littlestone.learners
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.registry import discovered, loaded
 
-Setting = str
-"""``realizable`` or ``agnostic``."""
-
 
 def _nothing(adversary: str) -> Mapping[str, Any]:
     del adversary
@@ -48,7 +45,7 @@ class LearnerEntry:
     needs_rounds: bool = True
     needs_delta: bool = True
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    ranked: tuple[Setting, ...] = ()
+    ranked: tuple[str, ...] = ()
     against: Callable[[str], Mapping[str, Any]] = _nothing
     deepest: float = math.inf
     predicted: Callable[[Any], float] | None = None

@@ -21,6 +21,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache, wraps
+from operator import attrgetter
 from types import FunctionType
 from typing import Any, Final, TypeVar, get_args, get_type_hints
 
@@ -74,7 +75,7 @@ def canonical_form(value: Any) -> str:
     """
     form = form_of(value)
     # A recipe that plans for itself is written with its plan. Only the outermost one: a wrapper
-    # plans the recipe inside anew.
+    # plans the recipe inside again.
     if getattr(value, "plan", value) is None and hasattr(value, "planned"):
         form["fields"]["plan"] = form_of(value.planned)
     return json.dumps(form, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -112,7 +113,17 @@ def form_of(value: Any) -> Any:
 def parts_of(value: Any) -> dict[str, Any]:
     """Return the constructor arguments of ``value`` that are attributes, by name."""
     kind: Any = type(value)
-    return {name: getattr(value, name) for name in _arguments(kind)}
+    return dict(zip(_arguments(kind), part_reader(kind)(value), strict=True))
+
+
+@cache
+def part_reader(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that reads the constructor arguments of an object, in order."""
+    names = _arguments(kind)
+    read: Any = attrgetter(*names) if names else None
+    if len(names) > 1:
+        return read  # type: ignore[no-any-return]
+    return lambda value: (read(value),) if names else ()
 
 
 @cache

@@ -1,9 +1,9 @@
 """Composition bounds what several releases cost together; proofs in docs/GUARANTEES.md.
 
 Every function returns an upper bound, rounded up, for mechanisms that may be chosen adaptively. The
-costs handed over must be fixed beforehand; only for ``basic_composition`` may they also be chosen
-on the way, if their sums stay within what is handed over along every path (F2). Advanced and
-optimal composition are false for costs that react to what was released.
+costs must be fixed in advance. Only ``basic_composition`` also allows adaptive costs, if their sums
+stay within the given ones on every path (F2); advanced and optimal composition do not hold for
+costs that depend on what was released.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ _MOST_EQUAL: Final = 10**6
 
 @require.checked
 def basic_composition(costs: Iterable[PrivacyGuarantee]) -> PrivacyGuarantee:
-    """Epsilons and deltas of releases from the same data add up (F2).
+    """Add up epsilons and deltas of releases from the same data (F2).
 
     >>> basic_composition([PrivacyGuarantee(epsilon=0.5, delta=1e-6)] * 2)
     PrivacyGuarantee(epsilon=1.0, delta=2e-06)
@@ -50,11 +50,11 @@ def basic_composition(costs: Iterable[PrivacyGuarantee]) -> PrivacyGuarantee:
 def parallel_composition(
     costs: Iterable[PrivacyGuarantee], *, prefix_conditional: bool
 ) -> PrivacyGuarantee:
-    """Releases from disjoint rounds, each begun when the one before has stopped (F3).
+    """Compose releases from disjoint rounds, each started after the previous one stopped (F3).
 
-    An example pays only for the release that reads it, so the largest cost counts. That is true
-    of delta only for mechanisms that are private conditionally on every prefix; otherwise an
-    adversary can wait for a copy in a bad state, and the deltas add up.
+    An example pays only for the release that reads it, so the largest cost counts. For delta this
+    requires mechanisms that are private conditionally on every prefix; otherwise an adversary can
+    wait for a copy in a bad state, and the deltas add up.
 
     >>> copies = [PrivacyGuarantee(epsilon=1.0, delta=1e-6)] * 100
     >>> parallel_composition(copies, prefix_conditional=True)
@@ -76,10 +76,10 @@ def parallel_composition(
 def advanced_composition(
     costs: Iterable[PrivacyGuarantee] | Mapping[PrivacyGuarantee, int], *, extra_delta: float
 ) -> PrivacyGuarantee:
-    """Epsilons add up like their squares' root, at the price of ``extra_delta`` [DRV10, KOV15].
+    """Compose epsilons as the root of their squares, for an ``extra_delta`` [DRV10, KOV15].
 
-    The sum of e * tanh(e / 2) plus the root of 2 * ln(1 / extra_delta) times the sum of e**2.
-    The costs are listed, or counted: a mapping says how often each occurs.
+    Epsilon is the sum of e * tanh(e / 2) plus the root of 2 * ln(1 / extra_delta) times the sum of
+    e**2. ``costs`` is a list, or a mapping from each cost to its count.
 
     >>> each = PrivacyGuarantee(epsilon=0.01)
     >>> round(advanced_composition([each] * 1000, extra_delta=1e-6).epsilon, 3)
@@ -105,12 +105,12 @@ def advanced_composition(
 def optimal_composition(
     cost: PrivacyGuarantee, *, count: int, extra_delta: float
 ) -> PrivacyGuarantee:
-    """Return the best epsilon for ``count`` releases of equal cost, nothing else known [KOV15].
+    """Return the best epsilon for ``count`` arbitrary releases of equal cost [KOV15].
 
-    They are no worse than ``count`` coins that lie with odds e**epsilon against, whose joint
-    likelihood ratio takes count + 1 values only; delta is computed from those, and the smallest
-    sufficient epsilon found by bisection. That takes time for each of them, so there are a million
-    at most; ``advanced_composition`` takes any number.
+    The worst case is ``count`` randomized responses with odds e**epsilon, whose joint likelihood
+    ratio has count + 1 values. Delta is computed from those, and bisection finds the smallest
+    sufficient epsilon. The time grows with ``count``, so it is at most a million;
+    ``advanced_composition`` takes any number.
 
     >>> each = PrivacyGuarantee(epsilon=0.01)
     >>> round(optimal_composition(each, count=1000, extra_delta=1e-6).epsilon, 3)
@@ -121,7 +121,7 @@ def optimal_composition(
     if not cost.is_private:
         return NOT_PRIVATE
     low, high = 0.0, float_at_least(Fraction(cost.epsilon) * count)
-    if high > _LARGE:  # nobody needs a better answer than the plain sum here
+    if high > _LARGE:  # the plain sum is good enough here
         return basic_composition([cost] * count)
     if _coins_delta_upper_bound(cost.epsilon, count, low) <= extra_delta:
         high = low
@@ -153,8 +153,8 @@ def _coins_delta_upper_bound(epsilon: float, count: int, total: float) -> Fracti
     odds = c.exp(Decimal(epsilon))
     allowed = c.exp(Decimal(total))
     everything = c.power(c.add(odds, Decimal(1)), count)
-    share = c.divide(c.power(odds, count), everything)  # nobody lies
-    back = c.divide(Decimal(1), everything)  # the same outcome, if the secret were the other
+    share = c.divide(c.power(odds, count), everything)  # no coin lies
+    back = c.divide(Decimal(1), everything)  # the same outcome under the other secret
     delta = Decimal(0)
     for lies in range(count + 1):
         excess = c.subtract(share, c.multiply(allowed, back))
@@ -170,7 +170,7 @@ def _coins_delta_upper_bound(epsilon: float, count: int, total: float) -> Fracti
 
 
 def _counted(costs: Any) -> Any:
-    """Costs that are listed, or counted, once each of them is known to be one."""
+    """Check a list or a mapping of costs and return their counts."""
     if not isinstance(costs, Mapping):
         return require.listed(PrivacyGuarantee, costs=costs)
     require.listed(PrivacyGuarantee, costs=costs)
@@ -187,13 +187,13 @@ def user_level(
     max_contributions: int,
     concentrated: ZeroConcentrated | None = None,
 ) -> PrivacyGuarantee:
-    """Return the guarantee for all examples of one person together (docs/GUARANTEES.md, G).
+    """Return the guarantee for all examples of one user together (docs/GUARANTEES.md, G).
 
     Epsilon is multiplied by the contributions k and delta by
-    1 + e**epsilon + ... + e**((k - 1) * epsilon); a delta that reaches 1 promises nothing any
-    more, and the answer is then ``NOT_PRIVATE`` rather than an epsilon that looks like a promise.
-    A run that is rho-zCDP for one example (``concentrated``) is k**2 * rho-zCDP for k of them: if
-    that gives no larger an epsilon at the same delta, it is converted at the delta of one example.
+    1 + e**epsilon + ... + e**((k - 1) * epsilon); a delta that reaches 1 promises nothing, and the
+    result is then ``NOT_PRIVATE`` rather than an epsilon that looks like a promise. A run that is
+    rho-zCDP for one example (``concentrated``) is k**2 * rho-zCDP for k of them: if that gives no
+    larger an epsilon at the same delta, it is converted at the delta of one example.
 
     >>> user_level(PrivacyGuarantee(epsilon=0.5), max_contributions=3)
     PrivacyGuarantee(epsilon=1.5, delta=0.0)
@@ -232,6 +232,6 @@ def _of_a_group(guarantee: PrivacyGuarantee, size: int) -> PrivacyGuarantee:
 
 def _steps_upper_bound(epsilon: Fraction, steps: int) -> Fraction:
     """1 + e**epsilon + ... + e**((steps - 1) * epsilon), from above."""
-    if epsilon < _SMALL:  # the closed form would cancel; no summand exceeds the last
+    if epsilon < _SMALL:  # the closed form would cancel; the last summand is the largest
         return steps * exp_upper_bound(epsilon * (steps - 1))
     return (exp_upper_bound(epsilon * steps) - 1) / (exp_lower_bound(epsilon) - 1)

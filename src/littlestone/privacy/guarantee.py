@@ -1,4 +1,4 @@
-"""A guarantee is two numbers that are never rounded in the dangerous direction.
+"""A guarantee is a pair (epsilon, delta), always rounded up.
 
 A promise is about neighbours, inputs that differ in one element:
 
@@ -18,7 +18,7 @@ from littlestone import require
 from littlestone.privacy.rounding import float_at_least, float_at_most, text_at_least
 
 Neighbours = Literal["add-remove", "replace"]
-_CERTAIN = 700.0  # its exponential is nearly the largest float
+_CERTAIN = 700.0  # e**700 is near the largest float
 
 
 @require.checked
@@ -50,9 +50,9 @@ class PrivacyGuarantee:
     def rounded_up(
         cls, *, epsilon: Fraction | float, delta: Fraction | float = 0.0
     ) -> "PrivacyGuarantee":
-        """Return the strongest guarantee in floats that promises no more than the exact numbers.
+        """Return the smallest floats that are not below the exact numbers.
 
-        A delta above 1 becomes 1, which says nothing and is therefore true.
+        A delta above 1 becomes 1, which promises nothing.
 
         >>> PrivacyGuarantee.rounded_up(epsilon=Fraction(1, 3)).epsilon * 3 >= 1
         True
@@ -66,7 +66,7 @@ class PrivacyGuarantee:
 
     @property
     def best_guess(self) -> float:
-        """How often an attacker is right at best who saw everything and had fifty-fifty before.
+        """The largest success probability of an attacker who starts from fifty-fifty.
 
         >>> round(PrivacyGuarantee(epsilon=1.0).best_guess, 3)
         0.731
@@ -84,7 +84,7 @@ class PrivacyGuarantee:
         return self.epsilon <= budget.epsilon and self.delta <= budget.delta
 
     def divided(self, parts: int) -> "PrivacyGuarantee":
-        """Return what each of ``parts`` releases may cost, so that together they stay within this.
+        """Return what each of ``parts`` releases may cost so that together they stay within this.
 
         >>> PrivacyGuarantee(epsilon=1.0, delta=1e-6).divided(10).epsilon
         0.09999999999999999
@@ -98,7 +98,7 @@ class PrivacyGuarantee:
         )
 
     def less(self, cost: "PrivacyGuarantee") -> "PrivacyGuarantee":
-        """Return what is left of this after ``cost``, rounded down, so that both fit together.
+        """Return what remains after ``cost``, rounded down.
 
         >>> PrivacyGuarantee(epsilon=1.0).less(PrivacyGuarantee(epsilon=0.25))
         PrivacyGuarantee(epsilon=0.75, delta=0.0)

@@ -41,7 +41,7 @@ class Load:
 
 
 class Loads:
-    """A load for every round from 1 on, kept as stretches of rounds with equal loads.
+    """A load for every round from 1 on, stored as runs of consecutive rounds with equal loads.
 
     >>> loads = Loads()
     >>> loads.add(Load(epsilon=Fraction(1)), first=3, last=5)
@@ -58,7 +58,7 @@ class Loads:
         return iter(self._loads)
 
     def add(self, load: Load, *, first: int, last: int | None) -> None:
-        """Add to all rounds from ``first`` to ``last``; to all later ones if that is None."""
+        """Add to all rounds from ``first`` to ``last``; None means to the end."""
         for index in self._between(first, last):
             self._loads[index] += load
 
@@ -77,7 +77,7 @@ class Loads:
         return range(start, stop)
 
     def _cut(self, round_number: int) -> int:
-        """Index of the stretch that begins at this round, which is made if need be."""
+        """Return the index of the stretch that begins at this round; split one if needed."""
         index = bisect_left(self._firsts, round_number)
         if index == len(self._firsts) or self._firsts[index] != round_number:
             before = self._loads[bisect_right(self._firsts, round_number) - 1]
@@ -93,7 +93,7 @@ Cost = PrivacyGuarantee | ZeroConcentrated
 class Charge:
     """One release: who made it, what it costs, and the rounds whose examples it reads.
 
-    ``last`` is None while the mechanism goes on reading. ``prefix_conditional`` says that the
+    ``last`` is None while the mechanism still reads. ``prefix_conditional`` says that the
     cost holds whatever was released before (docs/GUARANTEES.md, F3); without it, deltas add up
     over all rounds.
     """
@@ -104,7 +104,7 @@ class Charge:
     last: int | None = None
     prefix_conditional: bool = True
     number: int = field(default=0, repr=False)
-    """Its place in the ledger, since two releases may look alike."""
+    """Its place in the ledger, since two releases may be equal."""
 
     def __post_init__(self) -> None:
         require.plain(self)
@@ -131,7 +131,7 @@ class Charge:
 
     @property
     def load(self) -> Load:
-        """What each example that it reads pays for it."""
+        """The cost to each example that the release reads."""
         if isinstance(self.cost, ZeroConcentrated):
             return Load(rho=Fraction(self.cost.rho))
         delta = Fraction(self.cost.delta) if self.prefix_conditional else Fraction(0)
@@ -139,13 +139,13 @@ class Charge:
 
     @property
     def delta_for_all(self) -> Fraction:
-        """What it costs every example of the stream, read or not."""
+        """The delta that every example of the stream pays, read or not."""
         if self.prefix_conditional or isinstance(self.cost, ZeroConcentrated):
             return Fraction(0)
         return Fraction(self.cost.delta)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; floats keep all of their digits."""
+        """Return plain values; floats keep all digits."""
         return asdict(self)
 
     @classmethod
@@ -163,7 +163,7 @@ _NOTHING: Final = PrivacyGuarantee(epsilon=0.0)
 
 @require.checked
 class Ledger(Lazy):
-    """Keeps the promise: an example pays for each release that reads it, and never more.
+    """Enforces the budget: an example pays for each release that reads it and for no other.
 
     The cost of the run is what the worst-off example pays, so releases that read the same
     rounds add up and releases that read disjoint rounds do not (docs/GUARANTEES.md, F4). A part
@@ -249,7 +249,7 @@ class Ledger(Lazy):
         return charge
 
     def close(self, charge: Charge, *, last: int) -> Charge:
-        """Close ``charge``: its mechanism reads no further, so later examples do not pay."""
+        """Close ``charge``: its mechanism stops reading, so later examples do not pay."""
         known = next(iter(self._charges[charge.number : charge.number + 1]), None)
         if known is None or replace(known, last=charge.last) != charge:
             raise ValueError(f"charge must be one of this ledger's, got charge={charge!r}")
@@ -262,12 +262,10 @@ class Ledger(Lazy):
         return closed
 
     def spent(self) -> PrivacyGuarantee:
-        """Return what the worst-off example was charged so far, rounded up; the promise is
-        ``budget``.
+        """Return what the most charged example has paid so far, rounded up.
 
-        Concentrated costs are charged at their first release, for the whole of what was set aside:
-        the conversion holds for a sum that is bounded beforehand, and not for one at which
-        somebody chose to stop.
+        The first concentrated cost is charged with everything set aside: the conversion holds for a
+        sum that is bounded in advance, not for a sum at which the caller chose to stop.
         """
         reserved = self._concentrated.guarantee(delta=self._concentrated_delta)
         epsilon = delta = Fraction(0)
@@ -282,18 +280,18 @@ class Ledger(Lazy):
         counts = Counter(charge.mechanism for charge in self._charges)
         by = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
         plural = "" if len(self._charges) == 1 else "s"
-        told = f"{len(self._charges)} release{plural} by {by}" if counts else "no release"
+        releases = f"{len(self._charges)} release{plural} by {by}" if counts else "no release"
         stamp = "" if self._private else f" — {SEEDED}"
         paid, before = self.spent(), self.beforehand
         if before != _NOTHING:
-            told = f"the ranges of the schema and {told}"
+            releases = f"the ranges of the schema and {releases}"
             paid = PrivacyGuarantee.rounded_up(
                 epsilon=Fraction(paid.epsilon) + Fraction(before.epsilon),
                 delta=Fraction(paid.delta) + Fraction(before.delta),
             )
         return (
             f"Promised: {self.promise}; no example has paid more than {paid} so far, "
-            f"for {told}{stamp}."
+            f"for {releases}{stamp}."
         )
 
     def text(self) -> str:
@@ -314,7 +312,7 @@ class Ledger(Lazy):
         return f"<pre>{escape(self.text())}</pre>"
 
     def state(self) -> tuple[Any, ...]:
-        """Return what ``from_state`` takes."""
+        """Return the arguments of ``from_state``."""
         terms = (self._budget, self._private, self._concentrated, self._concentrated_delta)
         return *terms, self.charges
 
@@ -341,7 +339,7 @@ class Ledger(Lazy):
         return ledger
 
     def to_json(self) -> str:
-        """Return the whole ledger with a checksum against accidents (not against forgery)."""
+        """Return the ledger with a checksum that detects accidents, not forgery."""
         content = {
             **self._terms(),
             "private": self._private,
@@ -353,12 +351,15 @@ class Ledger(Lazy):
 
     @classmethod
     def from_json(cls, text: str) -> "Ledger":
-        """Return the ledger that was saved, with every charge; anything else is refused."""
+        """Return a saved ledger with every charge.
+
+        Raises:
+            SnapshotError: The text is not a saved ledger, or was altered."""
         try:
             saved = json.loads(text)
             content = saved["ledger"]
             if saved["checksum"] != _checksum(content):
-                raise SnapshotError("this ledger was altered after it was saved")
+                raise SnapshotError("the saved ledger was altered; restore an unaltered copy")
             ledger = cls.from_state(
                 PrivacyGuarantee(**content["budget"]),
                 content["private"],
@@ -368,7 +369,7 @@ class Ledger(Lazy):
             )
             ledger.beforehand = PrivacyGuarantee(**content.get("beforehand", _plain(_NOTHING)))
         except (ValueError, TypeError, KeyError) as problem:
-            raise SnapshotError(f"this is not a saved ledger: {problem}") from problem
+            raise SnapshotError(f"text is not a saved ledger: {problem}") from problem
         return ledger
 
     def _affords(self, charge: Charge) -> bool:
@@ -401,11 +402,12 @@ class Ledger(Lazy):
 def _terms(
     budget: PrivacyGuarantee, concentrated: ZeroConcentrated, delta: float
 ) -> tuple[PrivacyGuarantee, str]:
-    """Return what is not set aside, and the whole in words; the same for all runs of a recipe."""
+    """Return the plain part of the budget, and the whole budget in words."""
     reserved = concentrated.guarantee(delta=delta)
     if not reserved.within(budget):
         raise ValueError(
-            f"concentrated={concentrated!r} is {reserved}, which does not fit into {budget!r}"
+            f"concentrated must fit into budget={budget!r}, got concentrated={concentrated!r}, "
+            f"which is {reserved}"
         )
     return budget.less(reserved), str(budget)
 

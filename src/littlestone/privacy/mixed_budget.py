@@ -49,8 +49,7 @@ class MixedBudget:
         return cls(epsilon=plain, rho=rho, delta=delta)
 
     def divided(self, parts: int) -> "MixedBudget":
-        """Return what each of ``parts`` releases may cost; delta is for the conversion of their
-        sum."""
+        """Return what each of ``parts`` releases may cost; the delta converts their sum."""
         require.integer(parts=parts, at_least=1)
         return MixedBudget(
             epsilon=float_at_most(Fraction(self.epsilon) / parts),
@@ -59,7 +58,7 @@ class MixedBudget:
         )
 
     def guarantee(self) -> PrivacyGuarantee:
-        """Return what spending all of it promises."""
+        """Return the guarantee of spending the whole budget."""
         costs: tuple[Cost, ...] = (
             PrivacyGuarantee(epsilon=self.epsilon),
             ZeroConcentrated(rho=self.rho),
@@ -81,8 +80,7 @@ class MixedBudget:
 
 
 def total_guarantee(costs: Iterable[Cost], *, delta: float) -> PrivacyGuarantee:
-    """Return what releases from the same data cost together, concentrated ones converted at
-    ``delta``."""
+    """Return the joint cost of releases from the same data; zCDP is converted at ``delta``."""
     return _total(tuple(costs), delta)
 
 
@@ -100,7 +98,7 @@ class OneRelease(Protocol):
 
     @property
     def delta(self) -> float:
-        """Where concentrated costs are converted."""
+        """The delta at which concentrated costs are converted."""
 
     def costs(self) -> tuple[Cost, ...]:
         """Return what the release costs."""
@@ -108,7 +106,7 @@ class OneRelease(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What a release costs, in full: ending early gives nothing back."""
+    """The full cost of a release; ending early refunds nothing."""
 
     mechanism: str
     costs: tuple[Cost, ...]
@@ -118,7 +116,7 @@ class Receipt:
 
     @classmethod
     def of(cls, recipe: OneRelease, *, size: int, rng: Randomness) -> "Receipt":
-        """For a release of ``recipe`` that is about to read ``size`` examples."""
+        """Return the receipt of a release of ``recipe`` from ``size`` examples."""
         return cls(
             mechanism=type(recipe).__name__,
             costs=recipe.costs(),
@@ -128,7 +126,7 @@ class Receipt:
         )
 
     def ledger(self) -> Ledger:
-        """Return the costs of all examples, as a ledger whose promise they use up."""
+        """Return a ledger whose budget is exactly these costs."""
         ledger = ledger_for(self.costs, delta=self.delta, private=self.private)
         for cost in self.costs:
             ledger.charge(self.mechanism, cost, first=1, last=self.size)
@@ -138,8 +136,7 @@ class Receipt:
 def ledger_for(
     costs: Iterable[Cost], *, delta: float, private: bool, budget: PrivacyGuarantee | None = None
 ) -> Ledger:
-    """Return an empty ledger that has room for these costs once, and for no more unless it is
-    given."""
+    """Return an empty ledger with this budget; by default it fits these costs exactly once."""
     known = list(costs)
     rho = compose_zero_concentrated([cost for cost in known if isinstance(cost, ZeroConcentrated)])
     return Ledger(

@@ -1,7 +1,7 @@
-"""Exact rationals, logarithms and exponentials become floats, always rounded outwards.
+"""Turn exact rationals, logarithms and exponentials into floats, rounded outwards.
 
 Python's ``decimal`` rounds ln, exp and sqrt correctly, so each value below is off by less than one
-unit in its eightieth digit; widening by 1e-70 makes it a bound, and hides in any float.
+unit in its eightieth digit; widening by 1e-70 makes it a bound without changing the float.
 """
 
 import math
@@ -24,7 +24,7 @@ def float_at_least(exact: Fraction | float) -> float:
     """
     exact = require.plain_number(exact)
     if isinstance(exact, float):
-        return exact + 0.0  # which makes a negative zero a plain one
+        return exact + 0.0  # turns -0.0 into 0.0
     exact = Fraction(exact)
     try:
         nearest = float(exact)
@@ -39,7 +39,7 @@ def float_at_most(exact: Fraction | float) -> float:
 
 
 def text_at_least(cost: float) -> str:
-    """Four digits for a reader, never fewer than the truth.
+    """Return four digits as text, rounded up.
 
     >>> text_at_least(0.5), text_at_least(0.1000000001), text_at_least(1e-6)
     ('0.5', '0.1001', '1e-06')
@@ -52,24 +52,24 @@ _WIDER: Final = 1 + Fraction(1, 10**70)
 
 
 def exp_upper_bound(x: Fraction) -> Fraction:
-    """At least e**x, for abs(x) up to a million."""
+    """Return an upper bound of e**x, for abs(x) up to a million."""
     # Rounding the argument upwards by 1e-70 keeps the result on its side.
     return Fraction(_DIGITS.exp(_decimal(x + Fraction(1, 10**70)))) * _WIDER
 
 
 def exp_lower_bound(x: Fraction) -> Fraction:
-    """At most e**x, for abs(x) up to a million."""
+    """Return a lower bound of e**x, for abs(x) up to a million."""
     return 1 / exp_upper_bound(-x)
 
 
 def ln_upper_bound(x: Fraction) -> Fraction:
-    """At least ln(x), for x > 0."""
+    """Return an upper bound of ln(x), for x > 0."""
     value = Fraction(_DIGITS.ln(_decimal(x)))
     return value + abs(value) * (_WIDER - 1) + (_WIDER - 1)
 
 
 def sqrt_upper_bound(x: Fraction) -> Fraction:
-    """At least the square root of x >= 0."""
+    """Return an upper bound of the square root of x >= 0."""
     return Fraction(_DIGITS.sqrt(_decimal(x))) * _WIDER
 
 

@@ -46,8 +46,7 @@ class ZeroConcentrated:
 
     @classmethod
     def from_bounded_range(cls, width: float) -> "ZeroConcentrated":
-        """Return what a log-likelihood ratio confined to an interval of this width costs: width**2
-        / 8."""
+        """Return the cost of a log-likelihood ratio in an interval of this width: width**2 / 8."""
         require.non_negative(width=width)
         return cls.rounded_up(rho=Fraction(width) ** 2 / 8)
 
@@ -63,7 +62,7 @@ class ZeroConcentrated:
         return cls(rho=_largest_rho(epsilon, delta))
 
     def times(self, count: int) -> "ZeroConcentrated":
-        """``count`` releases of this cost, however adaptively chosen."""
+        """Return the cost of ``count`` adaptively chosen releases of this cost."""
         require.integer(count=count, at_least=0)
         return self if self.rho == math.inf else self.rounded_up(rho=Fraction(self.rho) * count)
 
@@ -75,7 +74,7 @@ class ZeroConcentrated:
         return ZeroConcentrated(rho=float_at_most(Fraction(self.rho) / parts))
 
     def guarantee(self, *, delta: float) -> PrivacyGuarantee:
-        """Return the (epsilon, delta) that this implies, for a delta of one's choice."""
+        """Return the (epsilon, delta) guarantee that this implies, for any ``delta``."""
         require.probability(delta=delta)
         return PrivacyGuarantee(epsilon=self.epsilon_upper_bound(delta), delta=delta)
 
@@ -98,7 +97,7 @@ def compose_zero_concentrated(costs: Iterable[ZeroConcentrated]) -> ZeroConcentr
     return ZeroConcentrated.rounded_up(rho=sum(map(Fraction, rhos), Fraction(0)))
 
 
-@lru_cache(maxsize=256, typed=True)  # plans ask for the same few budgets again and again
+@lru_cache(maxsize=256, typed=True)  # plans use the same few budgets repeatedly
 def _largest_rho(epsilon: float, delta: float) -> float:
     def fits(rho: float) -> bool:
         return ZeroConcentrated(rho=rho).epsilon_upper_bound(delta) <= epsilon
@@ -106,7 +105,7 @@ def _largest_rho(epsilon: float, delta: float) -> float:
     low, high = 0.0, 1.0
     while fits(high):
         low, high = high, 2 * high
-    # Relative precision: small budgets deserve as many digits as large ones.
+    # Relative precision, so that small budgets get as many digits as large ones.
     while high - low > 1e-13 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
@@ -129,7 +128,7 @@ def _epsilon_at_order(rho: float, delta: float, order: float) -> float:
 
 
 def _best_order(epsilon_at: Callable[[float], float]) -> float:
-    """Return an order near the minimum; any order above 1 is valid, so this search may be inexact.
+    """Return an order near the minimum; the search may be inexact, since any order > 1 is valid.
 
     The bound is quasi-convex in the order: {a : epsilon(a) <= e} is a sublevel set of ln delta,
     which is convex in a.

@@ -31,10 +31,10 @@ _MOST_STREAMS: Final = 1 << 24
 
 
 class Randomness(NoiseOwner):
-    """Uniform whole numbers from one source, read a little ahead.
+    """Draw uniform integers from one source.
 
-    Threads may share it: no two are given the same word. It cannot be copied or pickled, and a
-    forked child cannot use it.
+    Threads may share it: no two get the same word. It cannot be copied or pickled, and a forked
+    child cannot use it.
 
     >>> rng = seeded(7)
     >>> rng.private, 0 <= rng.below(10**30) < 10**30
@@ -46,9 +46,7 @@ class Randomness(NoiseOwner):
     @require.checked
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._words = Ahead(
-            "Q"
-        )  # a list and its place at once: no thread sees one without the other
+        self._words = Ahead("Q")  # set together, so that no thread sees one without the other
 
     @property
     def private(self) -> bool:
@@ -66,7 +64,7 @@ class Randomness(NoiseOwner):
         return "keyed(…)" if isinstance(self._source, Keyed) else "secure()"
 
     def spawn(self, count: int) -> "list[Randomness]":
-        """Independent streams, one for each party."""
+        """Return independent streams, one for each party."""
         count = require.integer(count=count, at_least=0, at_most=_MOST_STREAMS)
         return [Randomness(child) for child in self._source.spawn(count)]
 
@@ -74,17 +72,17 @@ class Randomness(NoiseOwner):
         """Return one uniform whole number below 2**64."""
         while True:
             try:
-                return self._words.pop()  # one step, so no two threads are given the same word
+                return self._words.pop()  # atomic, so no two threads get the same word
             except IndexError:
                 self._words = self._source.ahead()
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """``count`` uniform 64-bit words; the array is the caller's own."""
+        """Return ``count`` uniform 64-bit words in a new array."""
         count = require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         return np.array(self._source.words(count), dtype=np.uint64)
 
     def short_words(self, count: int) -> NDArray[np.uint16]:
-        """``count`` uniform 16-bit words: bits of the operating system take their time."""
+        """Return ``count`` uniform 16-bit words; shorter words save slow system calls."""
         count = require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         return self.words(-(-count // 4)).view(np.uint16)[:count]
 
@@ -124,13 +122,13 @@ class Randomness(NoiseOwner):
         chosen = np.empty(count, dtype=np.int64)
         have = 0
         while have < count:
-            # As many as survive on average, and a few more to save a second turn.
+            # As many as survive on average, and a few more to avoid a second pass.
             wanted = ((count - have) << width) // bound
             words = self._source.words(wanted + wanted // 64 + 16)
             candidates = (words >> np.uint64(_WORD_BITS - width)).astype(np.int64)
-            kept = candidates[candidates < bound][: count - have]
-            chosen[have : have + len(kept)] = kept
-            have += len(kept)
+            accepted = candidates[candidates < bound][: count - have]
+            chosen[have : have + len(accepted)] = accepted
+            have += len(accepted)
         return chosen
 
     def permutation(self, count: int) -> NDArray[np.int64]:
@@ -155,12 +153,12 @@ class Randomness(NoiseOwner):
         return np.random.Generator(np.random.PCG64DXSM(self.bits(256)))
 
     def state(self) -> dict[str, Any]:
-        """Return where the stream stands, in whole numbers and strings, for a snapshot."""
+        """Return the position of the stream as integers and strings, for a snapshot."""
         return self._source.state(self._words)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Randomness":
-        """Continue where ``state`` was taken (a secure source simply reads fresh bits)."""
+        """Continue from ``state`` (a secure source reads new bits)."""
         source = state.get("source") if isinstance(state, dict) else None
         if source == "secure":
             return cls(OperatingSystem())
@@ -173,7 +171,7 @@ class Randomness(NoiseOwner):
             ) from None
 
     def position(self) -> Position:
-        """Return where a keyed stream stands; ``labelled`` continues there."""
+        """Return the position of a keyed stream; ``labelled`` continues there."""
         if not isinstance(self._source, Keyed):
             raise ValueError(f"only a keyed stream has a position, got {self!r}")
         return self._source.position(self._words)
@@ -255,9 +253,9 @@ def take_over(rng: Randomness) -> None:
 
 
 def labelled(key: bytes, position: Position = (0, 0, 0, 0)) -> Randomness:
-    """Return the stream of one of ``labelled_keys`` from ``position`` on; repeatable.
+    """Return the stream of one of ``labelled_keys`` from ``position`` on; may be repeated.
 
-    For pure functions of what was drawn and fed before. The caller must never publish two
+    For pure functions of the earlier draws and examples. The caller must never publish two
     continuations of one position; the fleet ensures this with a lock and a mark.
 
     >>> from littlestone.randomness.word_sources import labelled_keys
@@ -272,7 +270,7 @@ def labelled(key: bytes, position: Position = (0, 0, 0, 0)) -> Randomness:
 
 
 def _keyed_streams() -> list[tuple[Randomness, Keyed]]:
-    """Return all that live in this process."""
+    """Return all keyed streams of this process."""
     streams = [owner for owner in live_owners() if isinstance(owner, Randomness)]
     return [(s, s._source) for s in streams if isinstance(s._source, Keyed)]
 
@@ -282,5 +280,5 @@ def _retire_all(streams: list[Randomness], reason: str) -> None:
     known = set(map(id, streams))
     for owner in live_owners():
         draws = id(owner) in known or id(getattr(owner, "_rng", None)) in known
-        if draws and owner._barred in (None, IN_A_STEP):  # others keep their own reason
+        if draws and owner._barred in (None, IN_A_STEP):  # others keep the reason they have
             owner._retire(reason)

@@ -23,9 +23,9 @@ class NoiseOwner:
     """The base of every mechanism run, learner run and source of randomness.
 
     It cannot be copied or pickled. After a fork all owners are retired in the child. A step runs
-    from ``_begin`` to ``_end``; one that does not get there, because an exception or a signal came
-    in between, leaves its owner retired. Threads may take turns; one that comes in the middle of
-    another's step is refused, and the other's step goes on undisturbed.
+    from ``_begin`` to ``_end``; if an exception or a signal prevents ``_end``, the owner is
+    retired. Threads may take turns; a thread that calls during another's step gets an error, and
+    the step is not disturbed.
     """
 
     __slots__ = ("__weakref__", "_barred")
@@ -35,7 +35,7 @@ class NoiseOwner:
     CPython switches threads and delivers signals between calls, never between two attributes."""
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
-        # Not in __init__: runs that are restored from a state do not pass there.
+        # Not in __init__, which restored runs do not call.
         owner = super().__new__(cls)
         owner._barred = None
         _LIVE.add(ref(owner, _forget))
@@ -55,10 +55,10 @@ class NoiseOwner:
         """
         if self._barred:
             self._refuse()
-        self._barred = IN_A_STEP  # straight after the test: no other thread in between
+        self._barred = IN_A_STEP  # directly after the test, so that no thread gets in between
 
     def _end(self) -> None:
-        if self._barred is IN_A_STEP:  # not if it was retired meanwhile
+        if self._barred is IN_A_STEP:  # unless it was retired meanwhile
             self._barred = None
 
     def _break_off(self, refusal: Exception) -> NoReturn:
@@ -67,7 +67,7 @@ class NoiseOwner:
         raise refusal
 
     def _require_usable(self) -> None:
-        """Raise unless a step could begin; for reading secrets without a step, to save a state."""
+        """Raise unless a step could begin; for saving a state outside a step."""
         if self._barred:
             self._refuse()
 
@@ -85,7 +85,7 @@ _forget: Final = _LIVE.discard
 
 
 def live_owners() -> list[NoiseOwner]:
-    """Return all owners in this process."""
+    """Return all noise owners of this process."""
     return [owner for known in list(_LIVE) if (owner := known()) is not None]
 
 

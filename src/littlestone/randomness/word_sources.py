@@ -1,6 +1,6 @@
 """The sources of uniform 64-bit words: the operating system, a seed, a secret key.
 
-``littlestone.randomness.Randomness`` draws from one of these and reads it ahead.
+``littlestone.randomness.Randomness`` draws from one of these and reads ahead.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from littlestone import require
 from littlestone.errors import RetiredError
 
 _AHEAD: Final = 128  # words read at once for single draws; few, since every run holds them
-_STRETCH: Final = 8192  # of a seeded stream, kept for single draws
+_STRETCH: Final = 8192  # words of a seeded stream reserved for single draws
 _PERIOD: Final = 1 << 128  # of the seeded generator
 _KEY_BYTES: Final = 32
 
@@ -25,11 +25,11 @@ _KEY_BYTES: Final = 32
 if TYPE_CHECKING:
     _Words = array[int]
 else:
-    _Words = array  # which takes no subscripts before Python 3.12
+    _Words = array  # not generic before Python 3.12
 
 
 class Ahead(_Words):
-    """Words that were read ahead, the next one last, and their position in the stream."""
+    """Words read ahead, the next one last, and their position in the stream."""
 
     __slots__ = ("start",)
 
@@ -37,14 +37,14 @@ class Ahead(_Words):
 
     @classmethod
     def of(cls, words: NDArray[np.uint64], start: int = 0) -> "Ahead":
-        """Return the words in the order in which they are taken."""
+        """Return the words in the order in which they are used."""
         made = cls("Q", words[::-1].tobytes())
         made.start = start
         return made
 
 
 Position = tuple[int, int, int, int]
-"""Where a keyed stream stands, without its key: it says how much was drawn, and not what."""
+"""The position of a keyed stream, without its key: how much was drawn, not what."""
 
 
 class Source(Protocol):
@@ -63,8 +63,8 @@ class Source(Protocol):
     def spawn(self, count: int) -> "list[Source]":
         """Return ``count`` independent sources."""
 
-    def state(self, unread: Ahead) -> dict[str, Any]:
-        """Return where the stream stands when these words are left of what was read ahead."""
+    def state(self, unused: Ahead) -> dict[str, Any]:
+        """Return the position of the stream, given the words read ahead that are still unused."""
 
 
 class OperatingSystem:
@@ -84,8 +84,8 @@ class OperatingSystem:
         """Return ``count`` independent sources."""
         return [OperatingSystem() for _ in range(count)]
 
-    def state(self, unread: Ahead) -> dict[str, Any]:
-        """Return the kind of source alone: unused bits are dropped, never stored."""
+    def state(self, unused: Ahead) -> dict[str, Any]:
+        """Return the kind of source only: unused bits are dropped, never stored."""
         return {"source": "secure"}
 
 
@@ -99,9 +99,9 @@ class Seeded:
     ) -> None:
         self._seed = seed
         self._generator = np.random.PCG64DXSM(seed)
-        self._at = 0  # where the generator stands
-        self._taken = taken  # of the stream, from its beginning
-        self._single = single  # from where to where single draws have a stretch of it
+        self._at = 0  # position of the generator
+        self._taken = taken  # words taken from the stream so far
+        self._single = single  # start and end of the stretch for single draws
         self._lock = threading.Lock()
 
     def words(self, count: int) -> NDArray[np.uint64]:
@@ -134,7 +134,7 @@ class Seeded:
         """Return ``count`` independent sources."""
         return [Seeded(child) for child in self._seed.spawn(count)]
 
-    def state(self, unread: Ahead) -> dict[str, Any]:
+    def state(self, unused: Ahead) -> dict[str, Any]:
         """Return where the stream stands."""
         seed = self._seed
         return {
@@ -143,7 +143,7 @@ class Seeded:
             "spawn_key": list(seed.spawn_key),
             "children": seed.n_children_spawned,
             "taken": self._taken,
-            "single": [self._single[0] - len(unread), self._single[1]],
+            "single": [self._single[0] - len(unused), self._single[1]],
         }
 
     @classmethod
@@ -157,7 +157,9 @@ class Seeded:
         start, end = map(_position, state["single"])
         taken = _position(state["taken"])
         if not start <= end <= taken:
-            raise ValueError(f"a stream of which {taken} words were taken has no {start}–{end}")
+            raise ValueError(
+                f"state is inconsistent: a stream with {taken} words taken has no {start}–{end}"
+            )
         return cls(seed, taken, (start, end))
 
 
@@ -175,7 +177,7 @@ class Keyed:
         key: bytes,
         block: int = 0,
         children: int = 0,
-        unread: tuple[int, int] = (0, 0),
+        unused: tuple[int, int] = (0, 0),
         family: bytes = b"",
     ) -> None:
         self._key = checked_key(key)
@@ -183,8 +185,8 @@ class Keyed:
         """The same for all that were spawned from one key; says nothing about it."""
         self._block = block
         self._children = children
-        self._unread = unread  # the block of a saved state, and how many of its words are left
-        self._lock = threading.Lock()  # no two threads may be given the same block
+        self._unused = unused  # the block of a saved state, and how many of its words remain
+        self._lock = threading.Lock()  # no two threads may get the same block
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Return ``count`` uniform words."""
@@ -195,7 +197,7 @@ class Keyed:
     def ahead(self) -> Ahead:
         """Return the next few words, for single draws."""
         with self._lock:
-            (block, left), self._unread = self._unread, (0, 0)
+            (block, left), self._unused = self._unused, (0, 0)
             if not left:
                 block, self._block, left = self._block, self._block + 1, _AHEAD
         return Ahead.of(self._words_of(block, _AHEAD)[_AHEAD - left :], block)
@@ -211,14 +213,14 @@ class Keyed:
         labels = (b"child" + n.to_bytes(16, "big") for n in range(first, first + count))
         return [Keyed(self._stretch(label, _KEY_BYTES), family=self.family) for label in labels]
 
-    def position(self, unread: Ahead) -> "Position":
-        """Return where the stream stands: blocks and children that were given, and what is left."""
-        before, left = (unread.start, len(unread)) if unread else self._unread
+    def position(self, unused: Ahead) -> "Position":
+        """Return the position: blocks and children handed out, and the words that remain."""
+        before, left = (unused.start, len(unused)) if unused else self._unused
         return self._block, self._children, before, left
 
-    def state(self, unread: Ahead) -> dict[str, Any]:
+    def state(self, unused: Ahead) -> dict[str, Any]:
         """Return where the stream stands."""
-        block, children, *left = self.position(unread)
+        block, children, *left = self.position(unused)
         return {
             "source": "keyed",
             "key": self._key.hex(),
@@ -234,12 +236,14 @@ class Keyed:
         block, children = _position(state["block"]), _position(state["children"])
         before, left = map(_position, state["unread"])
         if left > _AHEAD or (left and before >= block):
-            raise ValueError(f"{left} words of block {before} cannot be left before block {block}")
+            raise ValueError(
+                f"state is inconsistent: {left} words of block {before} before block {block}"
+            )
         key, family = bytes.fromhex(state["key"]), bytes.fromhex(state["family"])
         return cls(key, block, children, (before, left), family)
 
     def is_stretched_as(self, other: "Keyed") -> bool:
-        """Return whether both give the same words, if not at the same time."""
+        """Return whether both produce the same stream, perhaps at different positions."""
         return hmac.compare_digest(self._key, other._key)
 
     def _stretch(self, label: bytes, count: int) -> bytes:
@@ -265,7 +269,7 @@ class Retired:
         """Return ``count`` independent sources."""
         self._refuse()
 
-    def state(self, unread: Ahead) -> dict[str, Any]:
+    def state(self, unused: Ahead) -> dict[str, Any]:
         """Return where the stream stands."""
         self._refuse()
 

@@ -46,7 +46,7 @@ class Reservation(NamedTuple):
     book: str
 
 
-class Entry(NamedTuple):
+class BookEntry(NamedTuple):
     """The promise of a store: reserved for a place, opened once the store exists, or returned.
 
     An entry that is ``noted`` is a remark about a store and promises nothing.
@@ -108,12 +108,12 @@ class Book:
             sync_folder(target.parent)
         return cls(target)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[BookEntry]:
         """Return the promises of all stores and the notes about them, in order."""
         with reporting_damage(self.path):
             return _counted(self._entries())
 
-    def total(self, entries: Sequence[Entry] | None = None) -> PrivacyGuarantee:
+    def total(self, entries: Sequence[BookEntry] | None = None) -> PrivacyGuarantee:
         """Return what all stores promise together, by the composition of the book."""
         costs = [entry.promised for entry in (self.entries() if entries is None else entries)]
         if self.composition == "basic" or not costs:
@@ -136,7 +136,7 @@ class Book:
         identity = secrets.token_hex(16)
         with self._changing() as entries:
             _give_back(entries, lambda entry: entry.store == place)
-            new = Entry(identity, place, promised, promise, _now(), "reserved")
+            new = BookEntry(identity, place, promised, promise, _now(), "reserved")
             self._add(entries, new)
         return Reservation(identity, str(self.path))
 
@@ -175,7 +175,7 @@ class Book:
             if any(entry.identity == identity for entry in entries):
                 # Another process reserved this place in the meantime, but this store exists.
                 _give_back(entries, lambda entry: entry.store == place)
-            self._add(entries, Entry(identity, place, promised, promise, _now(), "opened"))
+            self._add(entries, BookEntry(identity, place, promised, promise, _now(), "opened"))
 
     def note(self, identity: str, store: str | Path | Place, words: str) -> None:
         """Record a remark about a store once; it costs nothing."""
@@ -183,10 +183,10 @@ class Book:
             if all(entry.identity != identity for entry in entries):
                 nothing = PrivacyGuarantee(epsilon=0.0)
                 entries.append(
-                    Entry(identity, str(place_of(store)), nothing, words, _now(), "noted")
+                    BookEntry(identity, str(place_of(store)), nothing, words, _now(), "noted")
                 )
 
-    def give_back(self, store: str | Path | Place) -> list[Entry]:
+    def give_back(self, store: str | Path | Place) -> list[BookEntry]:
         """Return the reservation of a store that was never entered and so has read nothing.
 
         The store itself must be deleted first, because a fleet continues without asking the book.
@@ -209,11 +209,11 @@ class Book:
             _give_back(entries, lambda entry: entry.store == place)
         return reserved
 
-    def _add(self, entries: list[Entry], entry: Entry) -> None:
+    def _add(self, entries: list[BookEntry], entry: BookEntry) -> None:
         self._refuse_excess(_counted(entries), entry.promised)
         entries.append(entry)
 
-    def _refuse_excess(self, known: list[Entry], promised: PrivacyGuarantee) -> None:
+    def _refuse_excess(self, known: list[BookEntry], promised: PrivacyGuarantee) -> None:
         """Check the allowance with exact fractions, before anything changes."""
         if self.composition == "concentrated" and promised.delta:
             raise StoreError(
@@ -250,10 +250,10 @@ class Book:
             total += f" (ρ = {text_at_least(used)})"
         return f"{self.path} allows {self.allowance} in all, and {total} ({self.composition})"
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[BookEntry]:
         """Return all entries, including returned ones."""
         return [
-            Entry(identity, store, PrivacyGuarantee(epsilon=epsilon, delta=delta), *rest)
+            BookEntry(identity, store, PrivacyGuarantee(epsilon=epsilon, delta=delta), *rest)
             for identity, store, epsilon, delta, *rest in self._record()["entries"]
         ]
 
@@ -276,7 +276,7 @@ class Book:
         return record
 
     @contextmanager
-    def _changing(self) -> Iterator[list[Entry]]:
+    def _changing(self) -> Iterator[list[BookEntry]]:
         """Yield the entries to change; write them to disk at the end unless the block raises."""
         with reporting_damage(self.path), self._locked():
             before = self._entries()
@@ -335,22 +335,22 @@ def _rho_of(costs: Sequence[PrivacyGuarantee]) -> ZeroConcentrated:
     return compose_zero_concentrated([ZeroConcentrated.from_pure(cost.epsilon) for cost in costs])
 
 
-def _counted(entries: Sequence[Entry]) -> list[Entry]:
+def _counted(entries: Sequence[BookEntry]) -> list[BookEntry]:
     return [entry for entry in entries if entry.state != "returned"]
 
 
-def _stores(entries: Sequence[Entry]) -> list[Entry]:
+def _stores(entries: Sequence[BookEntry]) -> list[BookEntry]:
     return [entry for entry in entries if entry.state != "noted"]
 
 
-def _give_back(entries: list[Entry], which: Callable[[Entry], bool]) -> None:
+def _give_back(entries: list[BookEntry], which: Callable[[BookEntry], bool]) -> None:
     """Return reservations; the entries stay and are marked, because nothing is erased."""
     for number, entry in enumerate(entries):
         if entry.state == "reserved" and which(entry):
             entries[number] = entry._replace(state="returned")
 
 
-def _sealed(allowance: PrivacyGuarantee, composition: str, entries: Sequence[Entry]) -> bytes:
+def _sealed(allowance: PrivacyGuarantee, composition: str, entries: Sequence[BookEntry]) -> bytes:
     record = {
         "littlestone-book": 1,
         "epsilon": float(allowance.epsilon),

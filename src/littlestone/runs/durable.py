@@ -15,12 +15,13 @@ from littlestone.learners.snapshots import SnapshotContents
 from littlestone.randomness import keyed
 from littlestone.runs.book import Reservation
 from littlestone.runs.feeding import Feeding, Hindsight, Intake
-from littlestone.runs.intake.event import Event, Receipt
+from littlestone.runs.intake.event import Event, EventBlock, Receipt
 from littlestone.runs.intake.users import user_digests
 from littlestone.runs.journal.places import place_of
 from littlestone.runs.journal.protocol import Journal, Place, reporting_damage
 from littlestone.runs.journal.records import (
     Checkpoint,
+    Group,
     Release,
     Taken,
     chained,
@@ -260,7 +261,7 @@ class DurableRun:
         known = [self._log.find(event.id) for event in events]
         return [
             None if old is None else (old.digest, old.user) == (new.digest, new.user)
-            for old, new in zip(known, self._intake.checked(events, first=1), strict=True)
+            for old, new in zip(known, self._intake.checked(events, first=1).events(), strict=True)
         ]
 
     def take(
@@ -275,33 +276,36 @@ class DurableRun:
             raise StoreError(
                 "an earlier error left this run in an unknown state; open the store again"
             )
-        if type(events) is not list or set(map(type, events)) - _EVENTS:
+        if type(events) is not EventBlock and (
+            type(events) is not list or set(map(type, events)) - _EVENTS
+        ):
             events = require.listed(Event, events=events)
         taken = self._intake.checked(events, first=self._rounds + 1)
         known: dict[str, Receipt] = {}
-        hashes = self._log.hashes_if_new([event.id for event in taken])
+        hashes = self._log.hashes_if_new(taken.ids)
         if hashes is None:
             taken, known = self._without_repeats(taken)
-            hashes = self._log.hashes_if_new([event.id for event in taken])
+            hashes = self._log.hashes_if_new(taken.ids)
         limit = self._recipe.rounds
-        if limit is not None and self._rounds + len(taken) > limit:
+        if limit is not None and self._rounds + len(taken.ids) > limit:
             raise HorizonExceededError(rounds=limit)
-        if not taken or hashes is None:
+        if not taken.ids or hashes is None:
             return self._receipts(events, {}, known)
         new = self._commit(taken, hashes, publish)
         if not known and len(new) == len(events):
             return new
-        ids = [event.id for event in taken]
-        return self._receipts(events, dict(zip(ids, new, strict=True)), known)
+        return self._receipts(events, dict(zip(taken.ids, new, strict=True)), known)
 
-    def _without_repeats(self, taken: list[Taken]) -> tuple[list[Taken], dict[str, Receipt]]:
+    def _without_repeats(self, taken: Group) -> tuple[Group, dict[str, Receipt]]:
         """Return the new events, numbered without gaps, and the receipts of the others."""
         known: dict[str, Receipt] = {}
         fresh: dict[str, Taken] = {}
-        for event in taken:
+        places = list[int]()
+        for place, event in enumerate(taken.events()):
             earlier = fresh.get(event.id) or self._log.find(event.id)
             if earlier is None:
                 fresh[event.id] = event._replace(round=self._rounds + 1 + len(fresh))
+                places.append(place)
             elif (earlier.digest, earlier.user) != (event.digest, event.user):
                 what = "example" if earlier.digest != event.digest else "user"
                 raise DifferentContentError(
@@ -311,27 +315,28 @@ class DurableRun:
             elif event.id not in fresh:
                 number = self._log.number_at(earlier.round)
                 known[event.id] = Receipt(earlier.round, number, repeated=True)
-        return list(fresh.values()), known
+        return taken.at(places), known
 
     def _commit(
-        self, fresh: list[Taken], hashes: bytes, publish: Callable[[Release], None] | None
+        self, fresh: Group, hashes: bytes, publish: Callable[[Release], None] | None
     ) -> list[Receipt]:
         """Learn from new events, log them with the results, and then publish the results."""
         self._broken = True  # until it is committed
         releases: list[Release] = []
         receipts: list[Receipt] = []
         feeding = self._feeding
-        unread = feeding.unread(fresh) if self._counts else _NONE
-        for first, last in feeding.fed(fresh, unread):
-            before, self._rounds = self._rounds, fresh[last - 1].round
+        over_limit = feeding.over_limit(fresh) if self._counts else _NONE
+        for first, last in feeding.fed(fresh, over_limit):
+            before, self._rounds = self._rounds, fresh.first + last - 1
             if last - first > 1:
                 receipts += map(Receipt, range(before + 1, self._rounds), repeat(self._last.number))
             if feeding.published is not self._published and self._changed():
                 releases.append(self._released())
             receipts.append(Receipt(self._rounds, self._last.number))
-        if unread:
+        if over_limit:
             receipts = [
-                each._replace(unread=True) if each.round in unread else each for each in receipts
+                each._replace(over_limit=True) if each.round in over_limit else each
+                for each in receipts
             ]
         saved = self._saved() if self._rounds >= self._due else None
         self._log.append(fresh, hashes, releases, feeding.mistakes, saved)
@@ -380,9 +385,9 @@ class DurableRun:
         self._compare(in_force, in_force.round)
         logged = self._log.releases(after=in_force.number)
         for group in self._feeding.with_examples(self._log.missing):
-            for _, last in self._feeding.fed(group, self._feeding.unread(group)):
+            for _, last in self._feeding.fed(group, self._feeding.over_limit(group)):
                 if self._changed():
-                    self._compare(next(logged, None), group[last - 1].round)
+                    self._compare(next(logged, None), group.first + last - 1)
         if next(logged, None) is not None or self._run.rounds_played != self._rounds:
             self._compare(None, self._rounds)
         if self._feeding.mistakes != self._log.mistakes:
@@ -423,8 +428,8 @@ def _refuse_others(log: Journal, about: Mapping[str, str], recipe: str, users: s
         )
     if (known := about.get("users")) != users:
         counts = "counts no users" if known is None else f"counts events by {known!r}"
-        asked = "none" if users is None else f"{users!r}"
+        wanted = "none" if users is None else f"{users!r}"
         raise StoreError(
-            f"{log} {counts}, as it promises, not {asked}. Give the same --user as at the first "
+            f"{log} {counts}, as it promises, not {wanted}. Give the same --user as at the first "
             f"start, or use another store (and another budget)"
         )

@@ -2,29 +2,33 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence, Set
-from itertools import count, groupby
+from dataclasses import replace
+from itertools import chain, groupby, islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.capabilities import Branching, SetsOfKeys
+from littlestone.concepts.capabilities import Branching, Records, SetsOfKeys
 from littlestone.concepts.domain import block_of
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Domain, Label, Point
 from littlestone.concepts.schema import label_values
 from littlestone.errors import StoreError
+from littlestone.learners.engine import single_rounds
 from littlestone.learners.run import PrivateLearner, PrivateRun
-from littlestone.runs.intake.event import Event
+from littlestone.runs.intake.event import Event, EventBlock
 from littlestone.runs.intake.users import NAMELESS, CountedUsers, canonical_user
 from littlestone.runs.journal.records import (
     Checkpoint,
-    Taken,
+    Group,
     as_point,
     body_of,
     canonical_body,
 )
+
+_REMEMBERED: Final = 1 << 16
 
 
 class Intake:
@@ -33,9 +37,14 @@ class Intake:
     def __init__(self, domain: Domain, digests: Callable[[str], bytes] | None) -> None:
         self._domain, self._digests = domain, digests
         self._label_count = len(label_values(domain))
+        self._bodies: dict[bytes, tuple[str, bytes]] = {}
+        cells = [part.cells for part in domain.fields] if isinstance(domain, Records) else [0]
+        self._cell: Any = np.uint16 if max(cells) <= 1 << 16 else np.int64
 
-    def checked(self, events: Sequence[Event], *, first: int) -> list[Taken]:
+    def checked(self, events: Sequence[Event], *, first: int) -> Group:
         """Return the events as they are logged; reject the first bad one by name."""
+        if isinstance(events, EventBlock):
+            return self._block(events, first)
         if len(events) == 1 and type(events[0].x) is int:  # needs neither a block nor JSON
             (event,) = events
             if type(event.id) is not str or not event.id or not event.id.isascii():
@@ -44,10 +53,9 @@ class Intake:
             if canonical is None or type(canonical[0]) is not int or canonical[0] != event.x:
                 canonical = self._domain.check(event.x), self._label(event)
             body, digest = canonical_body(*canonical)
-            user = None
-            if event.user is not None or self._digests is not None:
-                (user,) = self._users(events)
-            return [Taken(first, event.id, digest, body, user, canonical)]
+            counted = event.user is not None or self._digests is not None
+            users = self._users(events) if counted else ()
+            return Group(first, [event.id], [digest], [body], users, [canonical[0]], [canonical[1]])
         self._domain.check_many([as_point(event.x) for event in events if event.example is None])
         ids = [event.id for event in events]
         refuse_unwritable(ids)
@@ -58,20 +66,48 @@ class Intake:
             for event in events
         ]
         texts, digests = zip(*bodies, strict=True) if bodies else ((), ())
-        examples = [event.example for event in events]
-        columns = ids, digests, texts, self._users(events), examples
-        return list(map(Taken._make, zip(count(first), *columns, strict=False)))
+        group = Group(first, ids, digests, texts, self._users(events))
+        examples = [event.example for event in events if event.example is not None]
+        if not examples or len(examples) < len(events):
+            return group
+        points, labels = map(list, zip(*examples, strict=True))
+        return replace(group, points=points, labels=labels)
+
+    def _block(self, block: EventBlock, first: int) -> Group:
+        """Return events that were checked as a block."""
+        refuse_unwritable(block.ids)
+        if (block.users is None) != (self._digests is None):
+            self._users(block)  # says what is wrong
+        digest = self._digests
+        users = [] if digest is None else [digest(user or NAMELESS) for user in block.users or ()]
+        bodies, digests = self._written(np.column_stack([block.points, block.labels]))
+        return Group(first, block.ids, digests, bodies, users, block.points, block.labels)
+
+    def _written(self, rows: NDArray[np.int64]) -> tuple[list[str], list[bytes]]:
+        """Return the bodies and digests of rows of cells with a label behind; most come again."""
+        known = self._bodies
+        short = rows.astype(self._cell)
+        keys = short.view(f"V{short.itemsize * short.shape[1]}").ravel().tolist()
+        found = list(map(known.get, keys))
+        if None in found:
+            for place in [place for place, body in enumerate(found) if body is None]:
+                *cells, label = rows[place].tolist()
+                found[place] = known[keys[place]] = body_of(tuple(cells), label)
+            if len(known) > _REMEMBERED:
+                known.clear()
+        bodies, digests = zip(*found, strict=True)
+        return list(bodies), list(digests)
 
     def _label(self, event: Event) -> Label:
         return require.label(event.y, count=self._label_count)
 
-    def _users(self, events: Sequence[Event]) -> Sequence[bytes | None]:
+    def _users(self, events: Sequence[Event]) -> list[bytes]:
         """Return the digests of the users of the events, where users are counted."""
         users = [event.user for event in events]
         if self._digests is None:
             if any(users):
                 raise ValueError("user must be None where users are not counted")
-            return [None] * len(events)
+            return []
         if None in users:
             raise ValueError("user must be given where users are counted, got user=None")
         digest = self._digests
@@ -110,23 +146,23 @@ class Hindsight(NamedTuple):
     constant_mistakes: int
     rules: str
     rule_mistakes: int | None
-    everybody_mistakes: int | None = None
+    list_all_mistakes: int | None = None
     """For sets of keys: the mistakes of listing every key. The constant then lists none."""
 
     def lines(self, mistakes: int) -> list[str]:
         """Return the baselines in words, beside the mistakes that were made."""
         lines = [f"always {self.constant}: {self.constant_mistakes:,} mistakes (the best constant)"]
-        if self.everybody_mistakes is not None:
+        if self.list_all_mistakes is not None:
             lines = [
-                f"list nobody: {self.constant_mistakes:,} mistakes",
-                f"list everybody: {self.everybody_mistakes:,} mistakes",
+                f"list no key: {self.constant_mistakes:,} mistakes",
+                f"list all keys: {self.list_all_mistakes:,} mistakes",
             ]
         if self.rule_mistakes is None:
             lines.append(f"the best rule in hindsight is not known: {self.rules}")
         else:
             lines.append(f"the best of {self.rules}: {self.rule_mistakes:,} mistakes")
         if mistakes > self.constant_mistakes:
-            than = "a constant" if self.everybody_mistakes is None else "an empty list"
+            than = "a constant" if self.list_all_mistakes is None else "an empty list"
             lines.append(
                 f"WARNING: {mistakes:,} mistakes are more than {than} makes: more events, a larger "
                 f"epsilon, or another learner, schema or class may help"
@@ -218,9 +254,9 @@ class Baselines:
             best = int(self._losses.as_array().min())
             return Hindsight(constant, fewest, "all rules of the class", best)
         if isinstance(self._concepts, SetsOfKeys):
-            nobody, everybody = map(int, self._labels[[1, 0]])
-            told = "keys are not counted one by one"
-            return Hindsight(0, nobody, told, None, everybody)
+            listing_none, listing_all = map(int, self._labels[[1, 0]])
+            note = "keys are not counted one by one"
+            return Hindsight(0, listing_none, note, None, listing_all)
         return Hindsight(constant, fewest, "the class is too large to keep a count for each", None)
 
     def _one_question(self, condition: tuple[int, int, int]) -> int:
@@ -264,37 +300,43 @@ class Feeding:
         self.curve: list[tuple[int, int]] = [] if saved is None else saved.curve
         self._next = _after(self.curve[-1][0] if self.curve else 0)
 
-    def unread(self, events: Sequence[Taken]) -> Set[int]:
+    def over_limit(self, group: Group) -> Set[int]:
         """Return the rounds of the next group whose users have reached ``max_contributions``."""
         if self._counted is None:
             return _NONE
-        most, users = self._recipe.max_contributions, [event.user or b"" for event in events]
-        counts = self._counted.add(users)
-        return {event.round for event, before in zip(events, counts, strict=True) if before >= most}
+        most, counts = self._recipe.max_contributions, map(self._counted.add, group.users)
+        return {place for place, before in enumerate(counts, group.first) if before >= most}
 
-    def fed(self, events: Sequence[Taken], unread: Set[int] = _NONE) -> Iterator[tuple[int, int]]:
+    def fed(self, group: Group, over_limit: Set[int] = _NONE) -> Iterator[tuple[int, int]]:
         """Feed one group; yield the ranges at whose ends the hypothesis may have changed."""
-        if unread:
-            yield from self._fed_around(events, unread)
-            return
-        examples = [event.example for event in events if event.example is not None]
-        if len(examples) < len(events):
-            yield from self.fed(self.with_examples([events])[0])
-            return
-        if len(events) < _FEW:  # a block has a fixed cost
-            for place, (x, label) in enumerate(examples):
+        if group.points is None:
+            (group,) = self.with_examples([group])
+        points, labels = group.points, group.labels
+        if not over_limit:
+            return self._fed(points, labels)
+        read = [place not in over_limit for place in range(group.first, group.last + 1)]
+        return self._fed_around(points, labels, read)
+
+    def _fed(self, points: Any, labels: Any) -> Iterator[tuple[int, int]]:
+        if len(labels) < _FEW:  # a block has a fixed cost
+            plain = type(points) is list
+            both = zip(points, labels, strict=True) if plain else single_rounds(points, labels)
+            for place, (x, label) in enumerate(both):
                 wrong = bool(self.published(x) != label)
                 self._run.take(x, label)
                 self.published = self._run.hypothesis
                 self.baselines.add(x, label)
-                self._note_one(wrong)
+                self._rounds, self.mistakes = self._rounds + 1, self.mistakes + wrong
+                if self._rounds == self._next:
+                    self._note_curve()
                 yield place, place + 1
             return
-        block = block_of(self._recipe.concepts.domain, [x for x, _ in examples])
-        known = require.labels([label for _, label in examples], self._recipe.label_count)
+        whole = isinstance(points, np.ndarray)
+        block = points if whole else block_of(self._recipe.concepts.domain, points)
+        known = require.labels(labels, self._recipe.label_count)
         self.baselines.add_block(block, known)
         start = 0
-        while start < len(events):
+        while start < len(known):
             published = self.published
             end = start + self._run.take(block[start:], known[start:])
             self.published = self._run.hypothesis
@@ -302,28 +344,29 @@ class Feeding:
             yield start, end
             start = end
 
-    def _fed_around(self, events: Sequence[Taken], unread: Set[int]) -> Iterator[tuple[int, int]]:
+    def _fed_around(
+        self, points: Any, labels: Any, read: Sequence[bool]
+    ) -> Iterator[tuple[int, int]]:
         """Feed a group in which some rounds have no example."""
         start = 0
-        for passed, part in groupby(events, key=lambda event: event.round in unread):
-            stretch = list(part)
-            if passed:
-                for place in range(start, start + len(stretch)):
+        for is_read, part in groupby(read):
+            end = start + len(list(part))
+            if is_read:
+                for first, last in self._fed(points[start:end], labels[start:end]):
+                    yield start + first, start + last
+            else:
+                for place in range(start, end):
                     self._run.pass_round()
                     self.published = self._run.hypothesis
-                    self._note_one(wrong=False)
+                    self._rounds += 1
+                    if self._rounds == self._next:
+                        self._note_curve()
                     yield place, place + 1
-            else:
-                for first, last in self.fed(stretch):
-                    yield start + first, start + last
-            start += len(stretch)
+            start = end
 
-    def _note_one(self, wrong: bool) -> None:
-        self._rounds += 1
-        self.mistakes += wrong
-        if self._rounds == self._next:
-            self.curve.append((self._rounds, self.mistakes))
-            self._next = _after(self._rounds)
+    def _note_curve(self) -> None:
+        self.curve.append((self._rounds, self.mistakes))
+        self._next = _after(self._rounds)
 
     def _note(self, wrong: NDArray[np.bool_]) -> None:
         """Count some rounds, and which of them were mistakes."""
@@ -335,17 +378,19 @@ class Feeding:
             self._next = _after(self._next)
         self.mistakes += int(np.count_nonzero(wrong))
 
-    def with_examples(self, groups: Sequence[Sequence[Taken]]) -> list[list[Taken]]:
+    def with_examples(self, groups: Sequence[Group]) -> list[Group]:
         """Return the events with the examples of their bodies, all parsed at once."""
         check = self._recipe.concepts.domain.check
-        bodies = [event.body or "" for group in groups for event in group]
+        bodies = chain.from_iterable(group.bodies for group in groups)
         said = iter(json.loads(f"[{','.join(bodies)}]"))
+        examples = [list(islice(said, len(group))) for group in groups]
         return [
-            [
-                Taken(*event[:5], (check(as_point(x)), label))
-                for event, (x, label) in zip(group, said, strict=False)
-            ]
-            for group in groups
+            replace(
+                group,
+                points=[check(as_point(x)) for x, _ in found],
+                labels=[label for _, label in found],
+            )
+            for group, found in zip(groups, examples, strict=True)
         ]
 
 

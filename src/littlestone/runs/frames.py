@@ -9,15 +9,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from littlestone import require
-from littlestone.concepts.records.columns import eager_frame, frame_columns, is_frame, listed
+from littlestone.concepts.records.columns import (
+    eager_frame,
+    frame_columns,
+    is_frame,
+    listed,
+)
 from littlestone.errors import StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.book import Book, enter
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.files import refuse_overlap
 from littlestone.runs.intake.checking import examine
-from littlestone.runs.intake.readers import Columns, events_of, needed_columns
-from littlestone.runs.intake.sources import Form, Row
+from littlestone.runs.intake.form import Form, Row
+from littlestone.runs.intake.readers import Columns, blocks_of, needed_columns
 from littlestone.runs.journal.places import place_of
 from littlestone.runs.journal.protocol import Place, reporting_damage
 from littlestone.runs.journal.run_log import read_about
@@ -93,7 +98,7 @@ def learn_frame(
         learner, place, columns, publisher, None if book is None else Book(Path(book))
     )
     try:
-        events = events_of(iter(rows), learner.concepts, columns, at_once=True)
+        events = blocks_of(iter(rows), learner.concepts, columns, at_once=True)
         policy: Policy = "stand-in" if hasattr(learner.concepts.domain, "fields") else "reject"
         return learn(
             durable,
@@ -110,7 +115,7 @@ def learn_frame(
 
 def _rows(frame: Any, needed: list[str]) -> Iterator[Row]:
     """Yield the values of the needed columns, row by row; rows are counted from 1."""
-    table = frame_columns(eager_frame(frame, needed))
+    table = frame_columns(eager_frame(frame, list(dict.fromkeys(needed))))
     missing = [name for name in needed if name not in table]
     if missing:
         raise ValueError(
@@ -124,13 +129,13 @@ def _present(value: Any) -> Any:
     """Return None for what a data frame has in place of a missing value: NaN, NaT or NA."""
     try:
         return None if value != value else value
-    except (TypeError, ValueError):  # NA equals nothing, and arrays have no single answer
+    except Exception:  # NA equals nothing, arrays have no single answer, a signalling NaN raises
         return None if type(value).__name__ == "NAType" else value
 
 
 def _look_first(rows: list[Row], learner: PrivateLearner, columns: Columns, most: int) -> None:
     found = examine(islice(rows, most), learner.concepts, columns, form=Form())
-    refusal = found.refusal() if most else None
+    refusal = found.refusal(columns.label) if most else None
     if refusal is not None:
         raise BadRowError(f"{refusal}. Nothing was spent; check=0 learns anyway")
 

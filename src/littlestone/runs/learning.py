@@ -12,9 +12,9 @@ from typing import IO, Final, Literal
 from littlestone.errors import HorizonExceededError, LittlestoneError, StoreError
 from littlestone.locks import lock
 from littlestone.runs.durable import REFUSALS, DifferentContentError, DurableRun
-from littlestone.runs.intake.event import Event, Receipt, by_halving
+from littlestone.runs.intake.event import Event, EventBlock, Receipt, Waiting, by_halving, cut
+from littlestone.runs.intake.form import BadRow, shown
 from littlestone.runs.intake.pace import Tick
-from littlestone.runs.intake.sources import BadRow, shown
 from littlestone.runs.journal.records import Release
 from littlestone.runs.published import (
     Published,
@@ -48,7 +48,7 @@ class Tally:
     repeated: int = 0
     rejected: int = 0
     stood_in: int = 0
-    unread: int = 0
+    over_limit: int = 0
     """Of those taken: rounds without an example, whose users have reached ``max_contributions``."""
     misfits: Counter[tuple[str, str]] = field(default_factory=Counter)
     first: dict[tuple[str, str], BadRow] = field(default_factory=dict)
@@ -80,8 +80,8 @@ class Tally:
             return f"none of the {misfits:,} rows fits; nothing was taken"
         if 2 * misfits > self._rows():
             return f"most rows do not fit: {misfits:,} of {self._rows():,}{self._way_out()}"
-        unread = any(name == label and "--positive" in why for name, why in self.misfits)
-        if len(self.fitting_labels) == 1 and unread:
+        unreadable = any(name == label and "--positive" in why for name, why in self.misfits)
+        if len(self.fitting_labels) == 1 and unreadable:
             (only,) = self.fitting_labels
             return f"every label that could be read is {only}; give the value of 1 with --positive"
         return None
@@ -177,7 +177,7 @@ class Publisher:
 
 def learn(
     run: DurableRun,
-    events: Iterable[Event | BadRow | Tick],
+    events: Iterable[Event | EventBlock | BadRow | Tick],
     publisher: Publisher,
     *,
     group: int = 1000,
@@ -192,7 +192,7 @@ def learn(
 
     Args:
         run: The durable run.
-        events: Events, rows that do not fit, and ticks.
+        events: Events, one by one or in blocks, rows that do not fit, and ticks.
         publisher: Where releases are written.
         group: The most events of one commit.
         policy: What happens to a row that does not fit.
@@ -209,21 +209,24 @@ def learn(
     tally = Tally()
     publisher.catch_up(run)
     publish = None if at_ticks else publisher
-    waiting: list[Event] = []
+    waiting = Waiting()
     unknown = named_by_line and not name_said
 
     def take() -> None:
-        nonlocal unknown, waiting
-        if unknown and waiting:
-            tally.beside = _refuse_read_before(run, waiting[:_COMPARED])
+        nonlocal unknown
+        together = waiting.together()
+        if unknown and together:
+            tally.beside = _refuse_read_before(run, list(together[:_COMPARED]))
             unknown = False
-        _take(run, waiting, publish, tally, policy, named_by_line)
-        waiting = []
+        _take(run, together, publish, tally, policy, named_by_line)
 
-    for item in events:
-        if isinstance(item, Event):
+    for item in cut(events, waiting, group):
+        if isinstance(item, EventBlock):
+            tally.fitting_labels.update(item.labels.tolist())
+            waiting.add_block(item)
+        elif isinstance(item, Event):
             tally.fitting_labels.add(item.y)
-            waiting.append(item)
+            waiting.add(item)
         elif isinstance(item, Tick):
             publisher.publish_news(run)
         elif isinstance(item, BadRow):
@@ -232,7 +235,7 @@ def learn(
                 continue
             tally.note(item)
             tally.stood_in += 1
-            waiting.append(item.stand_in)
+            waiting.add(item.stand_in)
         if len(waiting) >= group or isinstance(item, Tick):
             if isinstance(item, Tick) or not at_ticks:
                 publisher.heartbeat(heartbeat_seconds)
@@ -276,7 +279,7 @@ def _refuse_read_before(run: DurableRun, events: Sequence[Event]) -> list[str]:
 
 def _take(
     run: DurableRun,
-    waiting: list[Event],
+    waiting: Sequence[Event],
     publish: Publisher | None,
     tally: Tally,
     policy: Policy,
@@ -315,7 +318,7 @@ def _take(
             tally.repeated += 1
         else:
             tally.taken += 1
-            tally.unread += receipt.unread
+            tally.over_limit += receipt.over_limit
 
 
 def _reject(tally: Tally, row: BadRow, policy: Policy) -> None:

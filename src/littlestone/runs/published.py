@@ -235,8 +235,8 @@ def recent_rules(published: str | Path, *, most: int = MOST) -> list[dict[str, A
         if most > 1 and _over_records(json.loads(newest)):  # lists of a million keys are long
             with Path(published).open("rb") as file:
                 lines = (parsed(content[:-1]) for content in file)
-                told = (line.body for line in lines if line is not None and line.body is not None)
-                bodies = list(deque(told, maxlen=most))
+                found = (line.body for line in lines if line is not None and line.body is not None)
+                bodies = list(deque(found, maxlen=most))
     releases: list[dict[str, Any]] = list(map(json.loads, bodies))
     return releases if _over_records(releases[-1]) else releases[-1:]
 

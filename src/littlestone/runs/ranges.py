@@ -24,7 +24,8 @@ from littlestone.privacy.composition import basic_composition, user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 from littlestone.runs.book import Book
-from littlestone.runs.intake.sources import BadRow, Form, rows
+from littlestone.runs.intake.form import BadRow, Form
+from littlestone.runs.intake.sources import rows
 from littlestone.runs.intake.users import NAMELESS, canonical_user, promise_of
 
 _NO_NUMBER: Final = float("nan")

@@ -184,19 +184,19 @@ def _compared(run: DurableRun) -> str:
     """Draw the mistakes beside those of the best constant and the best rule."""
     if not run.rounds:
         return "<h3>Mistakes</h3><p>No event was read yet.</p>"
-    told = [("made", run.mistakes), *_rivals(run)]
-    top = max(1, *(count for _, count in told))
+    shown = [("made", run.mistakes), *_rivals(run)]
+    top = max(1, *(count for _, count in shown))
     bars = "".join(
         f'<text x="0" y="{30 * place + 20}">{html.escape(name)}</text>'
         f'<rect class="{"zeros" if place else "ones"}" x="150" y="{30 * place + 6}" height="18" '
         f'width="{300 * count / top:.1f}"/>'
         f'<text x="{156 + 300 * count / top:.1f}" y="{30 * place + 20}">{count:,} '
         f"({100 * count / run.rounds:.1f} %)</text>"
-        for place, (name, count) in enumerate(told)
+        for place, (name, count) in enumerate(shown)
     )
     return (
         f"<h3>Mistakes in {run.rounds:,} rounds</h3>"
-        f'<svg viewBox="0 0 {WIDTH} {30 * len(told) + 4}" role="img" '
+        f'<svg viewBox="0 0 {WIDTH} {30 * len(shown) + 4}" role="img" '
         f'aria-label="mistakes beside the best constant and the best rule">{bars}</svg>'
         f'<p class="quiet">For the owner only: these numbers are not protected.</p>'
     )
@@ -247,7 +247,7 @@ def _facts(run: DurableRun, data: str) -> Mapping[str, str]:
         "hash of all releases": run.newest.chain.hex(),
         "hash of the recipe": hashlib.sha256(canonical_form(recipe).encode()).hexdigest(),
     }
-    return {name: told for name, told in facts.items() if told}
+    return {name: shown for name, shown in facts.items() if shown}
 
 
 def _count(count: int) -> str:
@@ -274,7 +274,8 @@ def _table(rows: Iterable[Sequence[object]]) -> str:
 
 def _named(rows: Iterable[tuple[str, str]]) -> str:
     return "".join(
-        f"<tr><th>{html.escape(name)}</th><td>{html.escape(told)}</td></tr>" for name, told in rows
+        f"<tr><th>{html.escape(name)}</th><td>{html.escape(shown)}</td></tr>"
+        for name, shown in rows
     )
 
 
@@ -290,16 +291,16 @@ def _rows(tally: Tally) -> str:
     counts = {
         "taken": tally.taken,
         "of these with stand-ins": tally.stood_in,
-        "of these unread, because their users reached max_contributions": tally.unread,
+        "of these not read, because their users reached max_contributions": tally.over_limit,
         "seen before": tally.repeated,
         "rejected": tally.rejected,
     }
-    told = [(f"{count:,}", name) for name, count in counts.items()]
+    shown = [(f"{count:,}", name) for name, count in counts.items()]
     reasons = [
         (f"{count:,}", f"{field!r} {reason}" if field else reason)
         for (field, reason), count in tally.misfits.most_common()
     ]
-    rows = _table([*told, *reasons])
+    rows = _table([*shown, *reasons])
     return f'<h3>Rows that were read last</h3><table class="counts">{rows}</table>'
 
 
@@ -375,7 +376,8 @@ def _curve(run: DurableRun, bound: float | None, floor: float | None) -> str:
 
 def _slope(name: str, count: int, top: float, place: int, *, above: bool) -> str:
     """Draw a line with its name on the side that is away from the curve."""
-    share = 0.55 + 0.2 * place  # so that two names do not overlap
+    # Two names must not overlap, and one below the curve not the end of the axis.
+    share = 0.55 + 0.2 * place if above else 0.25
     x, y = _x(1, 1), _y(count, top)
     at = _LEFT + (x - _LEFT) * share, _y(count * share, top) + (-8 if above else 16)
     anchor = ' text-anchor="end"' if above else ""

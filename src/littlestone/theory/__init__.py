@@ -1,4 +1,4 @@
-"""Each bound of the paper, of its peers and of ours is one function with explicit constants."""
+"""Each bound of the paper, related work or this project is a function with explicit constants."""
 
 from littlestone.exports import exports
 from littlestone.theory.optimum.mistakes import optimal_mistakes as optimal_mistakes

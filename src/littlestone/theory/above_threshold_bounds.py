@@ -1,7 +1,7 @@
-"""AboveThreshold answers near its threshold; how near, in the paper's form and the one-sided one.
+"""AboveThreshold errs only near its threshold; these bounds say how near.
 
-The paper adds two-sided noise to the threshold and to every query. For running counts the noise
-may be one-sided, and the cost is that of one of the two, not of both.
+The paper adds two-sided noise to the threshold and to every query. For running counts one-sided
+noise suffices, and only one of the two noises costs privacy.
 """
 
 import math
@@ -53,7 +53,7 @@ def one_sided_late_upper_bound(
 ) -> float:
     """ln(K/β)/ε: how far above its threshold the count may be at any ⊥ of K instances.
 
-    Only the threshold's noise, drawn once for each instance, can hold an answer back.
+    Only the threshold's noise, drawn once per instance, can delay an answer.
     """
     require.usual(instances=instances, epsilon=epsilon, failure_probability=failure_probability)
     return upwards(math.log(instances / failure_probability) / epsilon)
@@ -83,7 +83,7 @@ def one_sided_overshoot_upper_bound(
 def general_early_upper_bound(
     *, rounds: int, query_epsilon: float, failure_probability: float
 ) -> float:
-    """(2/ε₂)·ln(T/β): the same for arbitrary queries of sensitivity 1, below the threshold."""
+    """(2/ε₂)·ln(T/β): how far below the threshold a ⊤ may be, for any queries of sensitivity 1."""
     return one_sided_early_upper_bound(
         rounds=rounds, epsilon=query_epsilon / 2, failure_probability=failure_probability
     )
@@ -92,7 +92,7 @@ def general_early_upper_bound(
 def general_late_upper_bound(
     *, instances: int, threshold_epsilon: float, failure_probability: float
 ) -> float:
-    """(1/ε₁)·ln(K/β): the same for arbitrary queries of sensitivity 1, above the threshold."""
+    """(1/ε₁)·ln(K/β): how far above the threshold a ⊥ may be, for any queries of sensitivity 1."""
     return one_sided_late_upper_bound(
         instances=instances, epsilon=threshold_epsilon, failure_probability=failure_probability
     )

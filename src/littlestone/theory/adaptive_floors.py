@@ -1,10 +1,10 @@
 """Floors against an adversary that answers the published hypothesis (docs/theory/floors.md).
 
 In each round the learner publishes h_t, and then the adversary chooses (x_t, y_t), as in the
-paper's privacy game [P, Definition 2.4] and in ``play(peek=True)``. An adversary that does not know
-h_t forces as many mistakes, switches and one, all together: mistakes + switches + 1 is at least the
-floor. Learners may be improper. Privacy is (ε, δ) for replaced examples, against all adversaries;
-mistakes are expected ones, for a realizable adversary that does not depend on the learner.
+paper's privacy game [P, Definition 2.4] and in ``play(peek=True)``. Against an adversary that does
+not see h_t, mistakes + switches + 1 is at least the floor. Learners may be improper. Privacy is (ε,
+δ) for replaced examples, against all adversaries. Mistakes are expected ones, against a realizable
+adversary that does not depend on the learner.
 
 Every probability is rounded upwards and every sum of their complements downwards.
 """
@@ -22,35 +22,35 @@ from littlestone.theory.outwards import downwards, upwards
 Array = NDArray[np.float64]
 
 _LONGEST: Final = 1 << 15
-"""No attack is planned beyond so many mistakes; a shorter one gives a valid floor."""
+"""The longest planned attack; shorter attacks give valid floors, too."""
 _REFINED: Final = 1 << 11
-"""From so many steps on, only the closed form of Lemma 2 is used."""
+"""From this many steps on, only the closed form of Lemma 2 is used."""
 _REFINED_GAMES: Final = 12
 _UP: Final = 1 + 2.0**-48
 """More than the roundings of one step: five, each a factor of 1 + 2**-53 at most."""
 _FEW: Final = 0.02
-"""Below such probabilities the straight part of the privacy curve is the smaller one."""
+"""Below this probability the straight part of the privacy curve is the smaller one."""
 _BEYOND: Final = (-2, -1, 0, 1, 2, 3, 5, 8, 12)
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingGame:
-    """How long the adversary of a floor attacks, waits, and attacks again; and what that costs."""
+    """How long an adversary attacks, waits and attacks again, and the mistakes that this forces."""
 
     mistakes: float
     """The floor."""
     burst: int
     """Rounds of attack at the beginning."""
     within: int
-    """The second attack begins in one of so many rounds after that, each as likely."""
+    """The second attack begins in a uniformly random one of this many rounds after that."""
     counted: int
-    """The floor is one on the mean of min(mistakes, so many)."""
+    """The floor also holds for the mean of min(mistakes, ``counted``)."""
 
     @classmethod
     def after_burst(
         cls, *, rounds: int, epsilon: float, delta: float, concepts: int | None = None
     ) -> "WaitingGame":
-        """Return the game of ``burst_and_wait_lower_bound``: the best one that was found."""
+        """Return the best game found for ``burst_and_wait_lower_bound``."""
         _check(rounds, epsilon, delta)
         curve, share = _Curve(epsilon, delta), _share(concepts)
         if share == 0 == delta:
@@ -98,7 +98,7 @@ class WaitingGame:
 class _Curve:
     """f(p) = min(e^ε·p + δ, 1 - e^-ε·(1 - p - δ), 1), from above.
 
-    An event of probability p has f(p) at most once one example was replaced.
+    Replacing one example raises the probability p of an event to at most f(p).
     """
 
     epsilon: float
@@ -118,7 +118,7 @@ class _Curve:
         return found
 
     def again(self, p: float, times: int) -> Array:
-        """p, f(p), f(f(p)), …: so many of them."""
+        """Return ``times`` values: p, f(p), f(f(p)), …."""
         found = np.empty(times)
         growth, delta = self.growth, self.delta
         keep, flat = math.exp(-self.epsilon), -math.expm1(-self.epsilon)
@@ -148,7 +148,7 @@ class _Curve:
     def _refined(
         self, value: Array, p: float, powers: Array, sums: Array, slack: Array, up: float
     ) -> Array:
-        """Also k < i: from some k on the bent part of the curve grows more slowly."""
+        """Try k < i as well: from some k on, the bent part of the curve grows more slowly."""
         longest = len(value) - 1
         i = np.arange(longest + 1)
         # Up to here k = i is best, since straight steps from a smaller k give more.
@@ -168,7 +168,7 @@ class _Curve:
         return value
 
     def lengths(self, mass: float) -> list[int]:
-        """Lengths of attacks that are worth a try; each gives a valid floor."""
+        """Return lengths of attacks worth trying; each gives a valid floor."""
         bent = math.expm1(min(self.epsilon, 700.0)) / self.delta if self.delta else math.inf
         most = min(mass, bent)
         if most == math.inf:
@@ -181,10 +181,10 @@ class _Curve:
 def burst_lower_bound(
     *, rounds: int, epsilon: float, delta: float, concepts: int | None = None
 ) -> float:
-    """Σ_{j<T} (1 - f^j(1/n)) for n different concepts; any number if not given.
+    """Σ_{j<T} (1 - f^j(1/n)) for n different concepts (infinitely many if not given).
 
-    Theorem 1: one of the concepts is drawn, and every round shows where the published hypothesis
-    differs from it. f(p) = min(e^ε·p + δ, 1 - e^-ε(1 - p - δ)).
+    Theorem 1: the adversary draws a concept, and in every round sends a point on which the
+    published hypothesis differs from it. f(p) = min(e^ε·p + δ, 1 - e^-ε(1 - p - δ)).
 
     >>> round(burst_lower_bound(rounds=10**6, epsilon=1.0, delta=1e-6), 2)
     14.07
@@ -202,8 +202,8 @@ def burst_and_wait_lower_bound(
 ) -> float:
     """Σ_{j<c} (1 - f^j(1/n)) + Σ_{i≤I} (1 - f^c(1/n) - u_i): about ln(T/δ)/ε for points.
 
-    Theorem 2′, for n concepts that are different and agree at one point (of any number, if n is not
-    given): c rounds of attack, silence, and the attack again from a random round on.
+    Theorem 2′, for n different concepts that agree at one point (infinitely many if not given): c
+    rounds of attack, silence, and another attack that starts at a random round.
 
     >>> round(burst_and_wait_lower_bound(rounds=10**6, epsilon=1.0, delta=1e-6), 2)
     24.33
@@ -215,8 +215,8 @@ def burst_and_wait_lower_bound(
 def wait_lower_bound(*, concepts: int, rounds: int, epsilon: float, delta: float) -> float:
     """Σ_{i≤I} (1 - u_i), about (ln(n - 1) + ln T)/ε, for n different concepts that agree somewhere.
 
-    Theorem A: silence, and from a random round on an attack for a random concept that is not the
-    published one. Also for δ = 0.
+    Theorem A: silence until a random round, then an attack for a random concept that is not the
+    published one. Also holds for δ = 0.
 
     >>> [round(wait_lower_bound(concepts=n, rounds=10**6, epsilon=1.0, delta=0.0), 2)
     ...  for n in (2, 1024)]
@@ -229,8 +229,8 @@ def wait_lower_bound(*, concepts: int, rounds: int, epsilon: float, delta: float
 def wait_down_tree_lower_bound(*, depth: int, rounds: int, epsilon: float, delta: float) -> float:
     """d times the floor of two concepts in T/d rounds, about d·ln(T/d)/ε.
 
-    Theorem B, for a tree of depth d that is shattered by concepts which agree at one point: the
-    adversary of ``wait_lower_bound`` at each vertex of a path from the root.
+    Theorem B, for a tree of depth d shattered by concepts that agree at one point: the adversary of
+    ``wait_lower_bound`` at each vertex of a path from the root.
 
     >>> round(wait_down_tree_lower_bound(depth=10, rounds=10**6, epsilon=1.0, delta=0.0), 1)
     106.5
@@ -245,8 +245,8 @@ def dimension_lower_bound(
 ) -> float:
     """1 + (d - 1) times the floor of two concepts in (T - 1)/(d - 1) rounds: every class.
 
-    Theorem B for classes of which nothing is known but the Littlestone dimension d: one mistake at
-    the root of a shattered tree gives an example on which all concepts below it agree.
+    Theorem B for any class of Littlestone dimension d: one mistake at the root of a shattered tree
+    gives an example on which all concepts below it agree.
 
     >>> round(dimension_lower_bound(
     ...     littlestone_dimension=4, rounds=10**6, epsilon=1.0, delta=0.0), 1)
@@ -263,10 +263,10 @@ def dimension_lower_bound(
 def key_sets_lower_bound(
     *, keys: int, rounds: int, epsilon: float, delta: float, universe: int | None = None
 ) -> float:
-    """k times the floor of points in T/k rounds, for sets of k keys (of any universe, or of N).
+    """k times the floor of points in T/k rounds, for sets of k keys from a universe (of size N).
 
-    k stages one after another, each with ⌊(N - 1)/k⌋ keys of its own and the choice of none of
-    them: the largest of the floors of Theorems 1, 2′ and A.
+    The game has k stages. Each has its own ⌊(N - 1)/k⌋ keys, of which at most one is in the set.
+    Takes the largest of the floors of Theorems 1, 2′ and A.
 
     >>> round(key_sets_lower_bound(keys=3, rounds=10**6, epsilon=1.0, delta=1e-6), 1)
     72.6
@@ -276,7 +276,7 @@ def key_sets_lower_bound(
     if universe is not None:
         require.integer(universe=universe, at_least=1)
     tried = range(1, min(keys, rounds) + 1)
-    if keys > 8:  # more stages are better until they are very short
+    if keys > 8:  # more stages raise the floor until they are very short
         tried = range(max(1, min(keys, rounds) - 1), min(keys, rounds) + 1)
     return max(_stages(k, rounds, epsilon, delta, universe) for k in tried)
 
@@ -291,7 +291,7 @@ def _levels(depth: int, rounds: int, epsilon: float, delta: float) -> float:
 
 
 def _depths(depth: int, rounds: int) -> set[int]:
-    """Depths that are worth a try: all of it, unless the rounds are few."""
+    """Return depths worth trying: the full depth, unless the rounds are few."""
     most = min(depth, rounds)
     return {d for d in (most, most // 2, most // 4, most // 8, most // 16) if d > 0}
 
@@ -299,7 +299,7 @@ def _depths(depth: int, rounds: int) -> set[int]:
 def _stages(keys: int, rounds: int, epsilon: float, delta: float, universe: int | None) -> float:
     part = rounds // keys
     if universe is not None and universe <= keys:
-        return 0.0  # no key of its own for each stage, beside one on which all agree
+        return 0.0  # too few keys for the stages and one key on which all concepts agree
     own = None if universe is None else (universe - 1) // keys + 1
     each = burst_and_wait_lower_bound(rounds=part, epsilon=epsilon, delta=delta, concepts=own)
     if own is not None:
@@ -314,7 +314,7 @@ def _complements(probabilities: Array) -> float:
 
 
 def _steps(epsilon: float, delta: float, share: float) -> int:
-    """After so many steps from ``share`` the curve is near 1."""
+    """Return after how many steps from ``share`` the curve is near 1."""
     first = max(delta, share, 1e-300)
     return min(_LONGEST, math.ceil((40 - math.log(first)) / epsilon) + 40)
 

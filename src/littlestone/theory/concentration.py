@@ -1,6 +1,6 @@
-"""Tail bounds have the constant the paper uses, and a better one where it is easy.
+"""Tail bounds with the paper's constants, and with better ones where that is easy.
 
-Among them is how many of the chosen cells random draws leave empty: the coupon-collector lemma.
+They include the coupon-collector lemma: how many chosen cells random draws leave empty.
 """
 
 import math
@@ -31,7 +31,7 @@ def permutation_upper_bound(*, deviation: float, variables: int, change: float =
 
 
 def permutation_swap_upper_bound(*, deviation: float, variables: int, change: float = 1.0) -> float:
-    """exp(−r²/(2nc²)): the same with the constant ½ instead of 2/9.
+    """exp(−r²/(2nc²)): ``permutation_upper_bound`` with the constant ½ instead of 2/9.
 
     Reveal the permuted elements one by one. Two continuations that differ in the next element are
     matched by swapping two elements, which moves the function by at most 2c, so each step of the
@@ -56,10 +56,10 @@ def without_replacement_upper_bound(*, share: float, mean: float) -> float:
 
 
 def mean_upper_bound(tail: Callable[..., float], *, most: float) -> float:
-    """Of a variable that exceeds ``tail(failure_probability=b)`` with probability b at most.
+    """Bound the mean of a variable that exceeds ``tail(b)`` with probability at most b.
 
-    The mean is the integral of the quantiles, here bounded on nineteen intervals of probabilities
-    by the largest quantile of each; beyond them the variable is ``most``.
+    The mean is the integral of the quantiles. On each of nineteen intervals of probabilities the
+    largest quantile bounds it; beyond them the variable is at most ``most``.
 
     >>> import math
     >>> 1 < mean_upper_bound(lambda *, failure_probability: -math.log(failure_probability), most=99)
@@ -103,7 +103,7 @@ def coupon_failure_upper_bound(*, cells: int) -> float:
 
 
 def coupon_cells_upper_bound(*, failure_probability: float) -> int:
-    """⌈4·ln(1/β)⌉: so many cells suffice for failure probability β [P, Lemma coupon].
+    """⌈4·ln(1/β)⌉ cells suffice for failure probability β [P, Lemma coupon].
 
     (2/e)^k ≤ β needs only k ≥ ln(1/β)/(1 − ln 2), about 3.26·ln(1/β).
 

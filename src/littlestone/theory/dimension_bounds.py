@@ -1,8 +1,8 @@
-"""A dimension bounds the number of behaviours; combinations and duality can raise it.
+"""Bounds on numbers of behaviours, and on the dimensions of combined and dual classes.
 
-Sauer's lemma counts behaviours on sets of points and on trees: the two have the same bound. Each of
-the other functions bounds the Littlestone dimension by Littlestone dimensions, the VC dimension by
-VC dimensions, and the same for the dual ones, unless it says otherwise.
+Sauer's lemma bounds behaviours on sets of points and on trees by the same number. Unless stated
+otherwise, each of the other functions bounds the Littlestone dimension by Littlestone dimensions,
+the VC dimension by VC dimensions, and the dual dimensions by dual dimensions.
 """
 
 import math
@@ -30,7 +30,7 @@ def sauer_upper_bound(points: int, dimension: int) -> int:
 def sauer_closed_form_upper_bound(points: int, dimension: int) -> int:
     """(e · points / dimension)**dimension, rounded to an integer that is still a bound.
 
-    Only for points ≥ dimension ≥ 1: below, the formula is smaller than 2**points may be.
+    Requires points ≥ dimension ≥ 1: below that, the formula can be smaller than 2**points.
 
     >>> sauer_closed_form_upper_bound(10, 2)
     184
@@ -41,7 +41,7 @@ def sauer_closed_form_upper_bound(points: int, dimension: int) -> int:
 
 
 def aggregation_upper_bound(dimensions: Sequence[int]) -> int:
-    """For G(H₁, …, H_k), with any Boolean function G [P, Lemmas bool and bool_dual].
+    """Bound the dimension of G(H₁, …, H_k), any Boolean function G [P, Lemmas bool and bool_dual].
 
     A class of dimension D has 2**D behaviours on some D points (tree of depth D), and
     G(H₁, …, H_k) has at most the product of those of its parts: the bound is the largest D with
@@ -69,8 +69,7 @@ def aggregation_upper_bound(dimensions: Sequence[int]) -> int:
 
 
 def aggregation_closed_form_upper_bound(arity: int, dimension: int) -> float:
-    """Return the same for ``arity`` classes of at most one dimension d: k·d·(4·log₂(2k/ln 2) + 2/ln
-    2).
+    """k·d·(4·log₂(2k/ln 2) + 2/ln 2): ``aggregation_upper_bound`` for k classes of dimension ≤ d.
 
     2**D ≤ (eD/d)**(kd) says r ≤ a·ln r + a for r = D/d, a = k/ln 2, which fails for
     r > 4a·ln(2a) + 2a [P, Lemma xgelogx]. The paper's O(k·d·log k) is 0 at k = 1; this is not.
@@ -81,19 +80,19 @@ def aggregation_closed_form_upper_bound(arity: int, dimension: int) -> float:
 
 
 def majority_upper_bound(dimension: int, members: int) -> int:
-    """For H_{m,a}, and with dual dimensions for X_{m,a} [P, Claim lit_x]."""
+    """Bound the dimension of H_{m,a}; with dual dimensions, that of X_{m,a} [P, Claim lit_x]."""
     require.integer(members=members, at_least=1)
     return aggregation_upper_bound([dimension] * members)
 
 
 def majority_xor_upper_bound(dimension: int, members: int) -> int:
-    """For H_{m,1/2} ⊕ H [P, Claim dim_h]: one Boolean function of m + 1 concepts of H."""
+    """Bound that of H_{m,1/2} ⊕ H, a Boolean function of m + 1 concepts [P, Claim dim_h]."""
     require.integer(members=members, at_least=1)
     return aggregation_upper_bound([dimension] * (members + 1))
 
 
 def union_upper_bound(left: int, right: int) -> int:
-    """For H₁ ∪ H₂: d₁ + d₂ + 1; not for the dual dimensions.
+    """d₁ + d₂ + 1 bounds the dimension of H₁ ∪ H₂; not for dual dimensions.
 
     On n = d₁ + d₂ + 2 points (or a tree of that depth) the two have together at most
     Σ_{i ≤ d₁} C(n, i) + Σ_{i ≥ n − d₂} C(n, i) < 2**n behaviours.

@@ -40,7 +40,7 @@ def dyadic_pieces_upper_bound(*, length: int) -> int:
 
 
 def dyadic_constant_upper_bound(*, rounds: int) -> float:
-    """C·ln T with C = 2/ln 2: one constant for all three parts of the fact, T ≥ 2 [P, Fact binary].
+    """C·ln T with C = 2/ln 2 bounds all three numbers of the fact, for T ≥ 2 [P, Fact binary].
 
     >>> round(dyadic_constant_upper_bound(rounds=1024))
     20

@@ -1,6 +1,6 @@
-"""Prediction from experts has regret of these sizes, private and not.
+"""Regret bounds for prediction from experts, with and without privacy.
 
-Privacy is an argument where it can be: ``zcdp`` is the ρ that all releases may cost together.
+Where privacy is an argument, ``zcdp`` is the ρ that all releases together may cost.
 
 W = Σ exp(−η·loss) starts at |H| and never falls below 1 on realizable data. A phase that ends has
 charged a constant share of the weight with n mistakes. How many phases and mistakes follow is in
@@ -23,7 +23,7 @@ _SMOOTHING: Final = 2.0
 def hedge_regret_upper_bound(*, experts: int, rounds: int, rate: float | None = None) -> float:
     """ln N/η + ηT/8, at η = √(8·ln N/T): √(T·ln N/2), not private [CL06, Theorem 2.2].
 
-    Holds against adaptive adversaries if each round draws afresh from the weights.
+    Holds against adaptive adversaries if each round makes a new draw from the weights.
 
     >>> round(hedge_regret_upper_bound(experts=100, rounds=10**4))
     152
@@ -43,7 +43,7 @@ def exponential_weights_rate_lower_bound(*, experts: int, rounds: int, zcdp: flo
 
 
 def exponential_weights_regret_upper_bound(*, experts: int, rounds: int, zcdp: float) -> float:
-    """Regret of fresh draws from private weights, against adaptive adversaries.
+    """Bound the regret of a new draw per round from private weights, against adaptive adversaries.
 
     In the role of [P, Theorem jain2014near], whose order is √(T·ln(1/δ))·ln N/ε.
 
@@ -57,7 +57,7 @@ def exponential_weights_regret_upper_bound(*, experts: int, rounds: int, zcdp: f
 def dartboard_zcdp_upper_bound(*, rate: float, fake: float, switches: int) -> float:
     """(η + ε_sw)²/8 + Kη²/2 with ε_sw = ln(1 + (1 − p)(1 − e^(−η))/p).
 
-    The one keep-or-switch bit that depends on the special round, and K resamples.
+    Pays for the one keep-or-switch bit that depends on the replaced round, and for K resamples.
     """
     require.usual(rate=rate, fake=fake, switches=switches)
     bit = math.log1p((1 - fake) * -math.expm1(-rate) / fake)
@@ -65,9 +65,10 @@ def dartboard_zcdp_upper_bound(*, rate: float, fake: float, switches: int) -> fl
 
 
 def dartboard_switches_upper_bound(*, rounds: int, batch: int, rate: float, fake: float) -> int:
-    """K that a shrinking dartboard exceeds with probability at most 1/T², oblivious losses.
+    """Return the K switches that a shrinking dartboard exceeds with probability at most 1/T².
 
-    Each of ⌈T/B⌉ batches ends in a switch with probability at most 1 − (1 − p)e^(−ηB).
+    For oblivious losses. Each of ⌈T/B⌉ batches ends in a switch with probability at most
+    1 − (1 − p)e^(−ηB).
     """
     require.usual(rounds=rounds, batch=batch, rate=rate, fake=fake)
     batches = -(-rounds // batch)
@@ -96,7 +97,7 @@ def dartboard_regret_upper_bound(*, experts: int, rounds: int, batch: int, rate:
 
 
 def noisy_losses_variance_upper_bound(*, experts: int, zcdp: float) -> float:
-    """N/(2ρ): of one batch's noisy losses if nothing is known about the experts.
+    """N/(2ρ): the variance of one batch's noisy losses, for arbitrary experts.
 
     Replacing one example moves each of N losses by at most 1. Stretches of X cells on a line need
     only 4γ²/(2ρ) with γ ≈ (ln X + 1.5)/π (agnostic_finite/noisy_losses_engine.md).
@@ -110,9 +111,9 @@ def largest_noise_upper_bound(
 ) -> float:
     """√V·(q + N·(φ(q) − q·Q(q))), Q(q) = 1/N: the mean of the largest of N Gaussians.
 
-    However they depend on one another: it exceeds any q by no more than all of them together do.
-    At most √(2V·ln N). Sums of so many independent *discrete* Gaussians need a little more, by the
-    variance of each (agnostic_finite/noisy_losses_engine.md).
+    The Gaussians may depend on one another: the largest exceeds any q by no more than all of them
+    together do. At most √(2V·ln N). Sums of ``draws`` independent *discrete* Gaussians need a
+    little more, by the variance of each (agnostic_finite/noisy_losses_engine.md).
 
     >>> largest_noise_upper_bound(experts=100, noise_variance=1.0) / math.sqrt(2 * math.log(100))
     0.878...
@@ -128,7 +129,8 @@ def largest_noise_upper_bound(
     beyond = math.exp(-(place**2) / 2) / math.sqrt(2 * math.pi) - place * 0.5 * math.erfc(
         place / math.sqrt(2)
     )
-    # With a little Gaussian noise added, a draw has at most a Gaussian's density and so much more.
+    # With a little Gaussian noise added, a draw's density exceeds a Gaussian's by at most this
+    # factor.
     more = 2.1 * math.exp(-2 * math.pi**2 * _SMOOTHING / widened)
     gaussian = math.sqrt(widened) * (place + math.exp(min(draws * more, 700.0)) * many * beyond)
     return upwards(math.sqrt(noise_variance) * min(gaussian, math.sqrt(2 * math.log(many))))
@@ -145,10 +147,11 @@ def noisy_losses_regret_upper_bound(
 ) -> float:
     """ln N/η + η(nB²/8 + V/2) + Λ, n = ⌈T/B⌉, V = (n − 1)s²; the best η by default.
 
-    Losses are released once a batch, with independent Gaussian noise of variance s² each; every
-    round draws afresh from the weights. ``noise_variance`` is V, and ``largest_noise`` is Λ, the
-    mean of the largest noise of a total. Against oblivious adversaries Λ is 0, and then V may be
-    the variance of the last of noises whose laws grow by independent parts.
+    Losses are released once per batch, each with independent Gaussian noise of variance s²; every
+    round makes a new draw from the weights. ``noise_variance`` is V, and ``largest_noise`` is Λ,
+    the mean of the largest noise of a total. Against oblivious adversaries Λ is 0, and then V may
+    be the variance of the last total's noise, if each total adds independent noise to the one
+    before.
 
     >>> round(noisy_losses_regret_upper_bound(
     ...     experts=100, rounds=10**5, batch=62, noise_variance=1612 * 17.63**2))
@@ -173,10 +176,10 @@ def low_switching_regret_lower_bound(
 ) -> float:
     """Regret of every (ε, δ)-private algorithm with K expected switches (docs/ERRATA.md, X14).
 
-    Two experts; in each of T/L blocks of L ≤ 1/ε rounds a random one errs always and the other
-    never. Losses of one block change the chance to have left its first expert by a factor of
-    e^((j−1)ε) ≤ 1 + (e − 1)(j − 1)ε only, so the loss is at least T/2 − (e − 1)/2·εL(L−1)K − LTδ,
-    while the better expert is L·E|Bin(T/L, ½) − T/(2L)| ahead of T/2.
+    There are two experts. In each of T/L blocks of L ≤ 1/ε rounds a random one always errs and the
+    other never does. The losses of a block change the probability of having left its first expert
+    by a factor of at most e^((j−1)ε) ≤ 1 + (e − 1)(j − 1)ε, so the loss is at least T/2 − (e −
+    1)/2·εL(L−1)K − LTδ, while the better expert is L·E|Bin(T/L, ½) − T/(2L)| ahead of T/2.
 
     >>> round(low_switching_regret_lower_bound(rounds=10**6, epsilon=0.01, switches=1000))
     700
@@ -202,10 +205,10 @@ def low_switching_regret_lower_bound(
 
 
 def realizable_phases_upper_bound(*, experts: int, failure_probability: float) -> int:
-    """min K with P[Bin(K, 0.474) ≤ log₂N] ≤ β: phases until some expert without loss is played.
+    """min K with P[Bin(K, 0.474) ≤ log₂N] ≤ β: phases until an expert without loss is played.
 
     With ηL = 3 each phase halves the weights with probability at least 1 − ½/(1 − e^(−3)), and
-    ⌊log₂N⌋ halvings are all there can be; oblivious losses only.
+    there are at most ⌊log₂N⌋ halvings. Oblivious losses only.
     """
     require.usual(experts=experts, failure_probability=failure_probability)
     chance = 1 - 0.5 / -math.expm1(-3)
@@ -224,7 +227,7 @@ def realizable_loss_upper_bound(
     above_threshold_epsilon: float,
     failure_probability: float,
 ) -> float:
-    """K(⌈3/η⌉ + overshoot), η = √(2ρ/K), with probability 1 − β: some expert never errs, oblivious.
+    """K(⌈3/η⌉ + overshoot), η = √(2ρ/K): oblivious losses, some expert never errs, failure ≤ β.
 
     >>> round(realizable_loss_upper_bound(
     ...     experts=100, rounds=10**5, zcdp=0.0142, above_threshold_epsilon=0.25,

@@ -1,4 +1,4 @@
-"""Floors of oblivious streams, with and without privacy: they hold in either order of a round.
+"""Floors of oblivious streams, with and without privacy, for either order of moves in a round.
 
 An adversary that answers the published hypothesis forces more: ``adaptive_floors``.
 """
@@ -13,7 +13,7 @@ _MOST_TERMS = 10**5
 
 
 def points_window_lower_bound(*, rounds: int, epsilon: float, delta: float) -> float:
-    """Bound the mean of the mistakes that private learners of ``Points()`` make on some stream.
+    """Bound from below the expected mistakes of private learners of ``Points()`` on some stream.
 
     Let M be the learner's worst expected number of mistakes. On T random distinct points labelled
     0, a fresh point x* is labelled 1 by h_t as often as the point to come: Σ_t P[h_t(x*) = 1] ≤ M.
@@ -23,7 +23,7 @@ def points_window_lower_bound(*, rounds: int, epsilon: float, delta: float) -> f
 
         M ≥ k − Σ_i e^((i−1)ε)·M/(T − k + 1) − δ·Σ_i (e^((i−1)ε) − 1)/(e^ε − 1) for every k.
 
-    One of ⌊T/k⌋ disjoint blocks has M/⌊T/k⌋ at most altogether, so e^((k−1)ε)·M/⌊T/k⌋ may stand for
+    One of ⌊T/k⌋ disjoint blocks has at most M/⌊T/k⌋ in total, so e^((k−1)ε)·M/⌊T/k⌋ may replace
     the first sum where it is smaller.
 
     >>> [round(points_window_lower_bound(rounds=10**6, epsilon=e, delta=1e-6), 1) for e in (0.1, 1)]
@@ -59,13 +59,12 @@ def logarithmic_lower_bound(*, rounds: int, epsilon: float, delta: float) -> flo
 def sparse_sets_lower_bound(
     *, littlestone_dimension: int, rounds: int, epsilon: float, delta: float
 ) -> float:
-    """d times the points' floor of T/d rounds: for sets of at most d keys, of which T are there.
+    """d times the floor of points in T/d rounds: for sets of at most d out of T keys.
 
-    The rounds are cut into d equal parts with fresh keys each. Whatever was played before, the
-    learner restricted to one part is private, so one of the two streams of
-    ``points_window_lower_bound`` costs it that much there: all zeros, or a block of ones. The
-    parts' streams are chosen one after another; together they have at most d positive keys. The
-    order is that of [LWY24].
+    The rounds are cut into d equal parts with fresh keys each. Whatever came before, the learner
+    restricted to one part is private, so one of the two streams of ``points_window_lower_bound``
+    (all zeros, or a block of ones) costs it that much there. The parts' streams are chosen one
+    after another; together they have at most d positive keys. The order is that of [LWY24].
 
     >>> round(
     ...     sparse_sets_lower_bound(littlestone_dimension=3, rounds=10**6, epsilon=1.0, delta=1e-6)
@@ -86,10 +85,10 @@ def coin_tree_lower_bound(
     """d·Σ_{j<m} (1 - δ_j)/(1 + e^(jε)), about d·ln(2)/ε: for every class of dimension d, T = dm.
 
     Walk down a shattered tree by fair coins, and play each vertex m times. Before the (j+1)-th
-    time the two streams through the vertex differ in j examples. If the learner is right with
-    probability a on the one and b on the other, a ≤ e^(jε)(1 - b) + δ_j, and the same for b, with
-    δ_j = δ(e^(jε) - 1)/(e^ε - 1): added up, (a + b)/2 ≤ (e^(jε) + δ_j)/(1 + e^(jε)). With m = 1
-    this is d/2, which holds without privacy. Terms below 0 are left out (m may be smaller).
+    time, the two streams through the vertex differ in j examples. If the learner is right with
+    probability a on one and b on the other, a ≤ e^(jε)(1 - b) + δ_j and b ≤ e^(jε)(1 - a) + δ_j,
+    with δ_j = δ(e^(jε) - 1)/(e^ε - 1): added up, (a + b)/2 ≤ (e^(jε) + δ_j)/(1 + e^(jε)). With m =
+    1 this is d/2, which holds without privacy. Negative terms are left out (by a smaller m).
 
     >>> round(
     ...     coin_tree_lower_bound(littlestone_dimension=4, rounds=10**6, epsilon=0.1, delta=1e-6), 1
@@ -101,7 +100,7 @@ def coin_tree_lower_bound(
     if littlestone_dimension == 0 or rounds < littlestone_dimension:
         return min(littlestone_dimension, rounds) / 2
     times = min(rounds // littlestone_dimension, math.ceil(40 / epsilon))
-    if times > _MOST_TERMS:  # a sum of falling terms is above the integral
+    if times > _MOST_TERMS:  # a sum of decreasing terms is above the integral
         most = (math.log(2) - math.log1p(math.exp(-epsilon * times))) / epsilon
         each = max(0.5, most - times * delta / math.expm1(epsilon))
     else:
@@ -170,7 +169,7 @@ def _or_infinity(function: Callable[[float], float], argument: float) -> float:
 def _best_block(floor_with: Callable[[int], float], rounds: int, epsilon: float) -> int:
     """Return a block length near the best one; every length gives a valid floor.
 
-    A concave function over a convex one has a single peak, so thirds of the interval suffice.
+    A concave function over a convex one has a single peak, so ternary search finds it.
     """
     low, high = 1, max(1, min(rounds, math.ceil((math.log(rounds) + 40) / epsilon)))
     while high - low > 8:

@@ -1,9 +1,9 @@
-"""Errors converge uniformly, with explicit constants: realizable, agnostic and relative.
+"""Uniform convergence with explicit constants: realizable, agnostic and relative.
 
 The paper states the first two with an unnamed constant. Here the realizable one is derived from
 the relative one, applied to the disagreements of pairs of concepts, and the agnostic one is the
-classical bound of Vapnik and Chervonenkis, which costs a logarithm more than the paper's. The last
-bound is behind every sample size that has its own logarithm on the other side.
+classical bound of Vapnik and Chervonenkis, which costs a logarithm more than the paper's. Sample
+sizes n that must exceed a multiple of ln n come from ``self_logarithm_upper_bound``.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Final
 from littlestone import require
 from littlestone.theory.outwards import downwards, smallest_size, upwards
 
-# The largest λ(1 − λ)/(1 + λ), at λ = √2 − 1: what a factor of 2 leaves for the exponent.
+# The largest λ(1 − λ)/(1 + λ), at λ = √2 − 1: the best exponent that a factor of 2 allows.
 _BEST_RELATIVE: Final = 3 - 2 * math.sqrt(2)
 
 
@@ -21,7 +21,7 @@ def relative_failure_upper_bound(
 ) -> float:
     """4(2en/d)^d·exp(−λμn/(4(λ + 1))): some concept's true error exceeds (1 + λ)·empirical + μ.
 
-    The same for empirical against true error [P, Lemma relative].
+    The same holds with empirical and true error exchanged [P, Lemma relative].
 
     >>> round(relative_failure_upper_bound(
     ...     samples=4000, vc_dimension=1, relative=0.5, additive=0.05), 4)
@@ -47,7 +47,7 @@ def realizable_failure_upper_bound(*, samples: int, vc_dimension: int, error: fl
 def realizable_samples_upper_bound(
     *, vc_dimension: int, error: float, failure_probability: float
 ) -> int:
-    """So many samples suffice for the realizable bound [P, Lemma realizable_generalization].
+    """Return a sufficient sample size, realizable case [P, Lemma realizable_generalization].
 
     >>> realizable_samples_upper_bound(vc_dimension=1, error=0.1, failure_probability=0.05)
     6032
@@ -72,7 +72,7 @@ def agnostic_failure_upper_bound(*, samples: int, vc_dimension: int, error: floa
 def agnostic_samples_upper_bound(
     *, vc_dimension: int, error: float, failure_probability: float
 ) -> int:
-    """So many samples suffice for the agnostic bound [VC71].
+    """Return a sufficient sample size, agnostic case [VC71].
 
     >>> agnostic_samples_upper_bound(vc_dimension=1, error=0.1, failure_probability=0.05)
     12401
@@ -102,7 +102,7 @@ def agnostic_error_upper_bound(
 def agnostic_samples_lower_bound(
     *, vc_dimension: int, error: float, failure_probability: float
 ) -> int:
-    """Return the largest d·ln(γ/(2α + 4γβ))/(2γ·ln((1+2γ)/(1−2γ))), γ < ½: no learner needs fewer.
+    """Return the largest d·ln(γ/(2α + 4γβ))/(2γ·ln((1+2γ)/(1−2γ))), γ < ½, which all learners need.
 
     An agnostic learner, private or not, that is within α of the best concept with probability
     1 − β, on every distribution; about .0057·d/α² for small α and β
@@ -113,7 +113,7 @@ def agnostic_samples_lower_bound(
     """
     require.usual(vc_dimension=vc_dimension, error=error, failure_probability=failure_probability)
     gap, most = 2 * error, 0.0
-    while gap < 0.5:  # any γ is a bound; a hundredth beside the best one hardly loses
+    while gap < 0.5:  # any γ gives a bound; steps of one percent lose little
         chance = gap / (2 * error + 4 * gap * failure_probability)
         most = max(most, downwards(math.log(chance) / (4 * gap * math.atanh(2 * gap))))
         gap *= 1.01
@@ -149,5 +149,5 @@ def _capped(exponent: float) -> float:
 
 
 def _turning_point(power: int, rate: float) -> int:
-    """From here on n^power·exp(−rate·n) falls."""
+    """Return the n from which on n^power·exp(−rate·n) decreases."""
     return max(1, math.ceil(power / rate))

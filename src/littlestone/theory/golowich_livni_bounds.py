@@ -1,4 +1,4 @@
-"""Golowich and Livni's eager forest has these parameters, and mistakes of this order.
+"""Parameters of Golowich and Livni's eager forest, and the order of its mistakes.
 
 The constants inside the paper's Õ were not published, so the mistake bound is an order; the
 accuracy of the sparse release is exact, in the form of our own mechanisms.
@@ -15,7 +15,7 @@ from littlestone.theory.outwards import downwards, upwards
 
 
 def frequency_lower_bound(*, leaves: int) -> float:
-    """η = 2^(−4k₁)/(4k₁): some hypothesis is shown by that share of the trees [GL21, Section 5].
+    """η = 2^(−4k₁)/(4k₁): this share of the trees has the same hypothesis [GL21, Section 5].
 
     >>> frequency_lower_bound(leaves=2)
     0.00048828125
@@ -41,7 +41,7 @@ def kept_count_lower_bound(
     threshold_epsilon: float,
     failure_probability: float,
 ) -> float:
-    """τ − ln(2c/β)/ε₁: trees that still show a hypothesis which is kept.
+    """τ − ln(2c/β)/ε₁: how many trees still have the published hypothesis while it is kept.
 
     ``threshold_epsilon`` is the ε₁ of each of c AboveThreshold instances on "has become rare".
     """
@@ -58,7 +58,7 @@ def kept_count_lower_bound(
 def dropped_count_upper_bound(
     *, threshold: float, rounds: int, query_epsilon: float, failure_probability: float
 ) -> float:
-    """τ + (2/ε₂)·ln(2T/β): trees that still show a hypothesis which is dropped."""
+    """τ + (2/ε₂)·ln(2T/β): how many trees still have the hypothesis when it is dropped."""
     return upwards(
         threshold
         + general_early_upper_bound(
@@ -93,6 +93,6 @@ def oblivious_mistakes_order(*, dimension: int, rounds: int, epsilon: float, del
 
 
 def adaptive_mistakes_order(*, dimension: int, rounds: int, epsilon: float, delta: float) -> float:
-    """2^(8·2^d)·√T·ln(1/δ)/ε: the same for ``FreshCopies`` against adaptive adversaries [GL21]."""
+    """2^(8·2^d)·√T·ln(1/δ)/ε: mistakes of ``FreshCopies`` against adaptive adversaries [GL21]."""
     require.usual(dimension=dimension, rounds=rounds, epsilon=epsilon, delta=delta)
     return float(2 ** (8 * 2**dimension)) * math.sqrt(rounds) * math.log(1 / delta) / epsilon

@@ -1,4 +1,4 @@
-"""The error of a private histogram never exceeds these bounds."""
+"""Bounds on the error and the length of private histograms."""
 
 import math
 
@@ -17,10 +17,10 @@ def paper_error_upper_bound(*, epsilon: float, delta: float) -> float:
 
 
 def truncation_upper_bound(*, epsilon: float, delta: float) -> int:
-    """Return the reach a of discrete Laplace noise on {−a, …, a} whose end has probability ≤ δ.
+    """Return the smallest a with P[noise = a] ≤ δ for discrete Laplace noise on {−a, …, a}.
 
-    The smallest a ≥ 1 with exp(−εa) ≤ δ·Σ_{|k| ≤ a} exp(−ε|k|), or one more where a float cannot
-    tell. For one element added or removed; one replaced changes two counts, so it needs
+    The smallest a ≥ 1 with exp(−εa) ≤ δ·Σ_{|k| ≤ a} exp(−ε|k|), or one more where floats cannot
+    decide. This is for one element added or removed; a replacement changes two counts, so it needs
     (epsilon/2, delta/2).
 
     >>> truncation_upper_bound(epsilon=1.0, delta=1e-6)
@@ -47,7 +47,7 @@ def truncated_error_upper_bound(*, epsilon: float, delta: float) -> int:
 def certain_inclusion_upper_bound(
     *, epsilon: float, delta: float, threshold: int | None = None
 ) -> int:
-    """t + a: every element that occurs so often is released, whatever the noise.
+    """t + a: every element that occurs at least this often is released, whatever the noise.
 
     >>> [certain_inclusion_upper_bound(epsilon=e, delta=1e-6) for e in (0.1, 0.25, 0.5, 1.0)]
     [219, 95, 51, 29]
@@ -66,7 +66,7 @@ def list_length_upper_bound(
 
 
 def certain_inclusion_lower_bound(*, epsilon: float, delta: float) -> int:
-    """No (ε, δ)-private selection can be certain to include an element that occurs less often.
+    """Return the count below which no (ε, δ)-private selection is sure to include an element.
 
     With π_k the probability that an element of count k is released and π_0 = 0, privacy forces
     π_{k+1} ≤ min(e^ε·π_k + δ, 1 − e^(−ε)(1 − π_k − δ)); the answer is the first k with π_k = 1.
@@ -77,7 +77,7 @@ def certain_inclusion_lower_bound(*, epsilon: float, delta: float) -> int:
     require.usual(epsilon=epsilon, delta=delta)
     grow, shrink = math.exp(epsilon), math.exp(-epsilon)
     released, withheld, count = 0.0, 1.0, 0
-    # Both π and 1 − π: near the end a float holds the second far better.
+    # Track both π and 1 − π: near the end a float represents the second far better.
     while withheld > 0:
         withheld, released = (
             downwards(max(1 - upwards(grow * released + delta), shrink * (withheld - delta))),

@@ -1,4 +1,4 @@
-"""Floats are rounded outwards here, so that a bound stays a bound."""
+"""Round floats outwards, so that a bound stays a bound."""
 
 import math
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def downwards(value: float) -> float:
 
 
 def each_upwards(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``upwards`` of many floats at once: exactly the same ones."""
+    """Apply ``upwards`` to every element; the results are exactly the same."""
     return np.nextafter(values + np.abs(values) * _SLACK, math.inf)
 
 
@@ -47,8 +47,8 @@ def smallest_size(error_at: Callable[[int], float], error: float, *, start: int 
     """Return the smallest number of examples, from ``start`` on, whose error bound is at most
     ``error``.
 
-    ``error_at`` should fall from there on; where it jumps a little, some number that is large
-    enough is found.
+    ``error_at`` should decrease from there on. If it has small jumps, the result still suffices but
+    may not be the smallest.
 
     >>> smallest_size(lambda size: 10 / size, 0.1)
     100
@@ -58,7 +58,7 @@ def smallest_size(error_at: Callable[[int], float], error: float, *, start: int 
     while error_at(high) > error:
         low, high = high, 2 * high
         if high > _LARGEST_SIZE:
-            raise ValueError(f"no number of examples reaches error={error!r}")
+            raise ValueError(f"no number of examples reaches error={error!r}; raise error")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if error_at(middle) <= error else (middle, high)

@@ -1,12 +1,12 @@
-"""The paper's realizable learner costs this much with its own constants (Theorem realizable2).
+"""Bounds of Theorem realizable2: slots and mistakes with the paper's own constants.
 
-Numbers are whole and exact, since they exceed every float from dimension 5 on. The printed
+Numbers are exact integers, since they exceed every float from dimension 5 on. The printed
 M_s = 128·2^(−6·2^s)·N_s cannot hold at s = 0, where it asks for 2N_0 of N_0/2 pairs; the recurrence
 M_{s+1} = M_s²/(512·N_{s+1}) admits any exponent c in place of 6, and c = 8 is the smallest that
 gives M_0 ≤ N_0/2 (docs/ERRATA.md, R1 to R4).
 
-Before it, at least M pairs of siblings are consistent with f and collide, that is, the standard
-optimal algorithm answers them differently; after it, many pairs either collide again or agree on
+Lemma update: if at least M pairs of siblings are consistent with f and collide (the standard
+optimal algorithm answers them differently), then afterwards many pairs collide again or agree on
 one hypothesis.
 """
 
@@ -21,7 +21,7 @@ from littlestone.theory.outwards import log_upwards, upwards
 EXPONENT: Final = 8
 PRINTED_EXPONENT: Final = 6
 MOST_DIMENSION: Final = 12
-"""Each further dimension doubles the digits of every number: here they are 40,000."""
+"""Each further dimension doubles the digits of every number; at this one there are 40,000."""
 
 
 def frequent_pairs_lower_bound(*, layer: int, slots: int, exponent: int = EXPONENT) -> Fraction:
@@ -70,8 +70,7 @@ def printed_slots_lower_bound(*, dimension: int) -> int:
 def slots_upper_bound(
     *, dimension: int, epsilon: float, delta: float, failure_probability: float
 ) -> int:
-    """Return an N_0 that suffices, by the theorem's proof with c = 8 for 6 [P, Theorem
-    realizable2].
+    """Return an N_0 that suffices, by the proof with c = 8 instead of 6 [P, Theorem realizable2].
 
     With A = 2^(32·2^d + d): 4A·d·ln(2A·d) + 2A(d·ln 7 + ln(6d/β)), raised to what the histogram
     and the coupons need, and to a multiple of 2^(d+1).
@@ -97,7 +96,7 @@ def slots_upper_bound(
 def sharp_slots_upper_bound(
     *, dimension: int, epsilon: float, delta: float, failure_probability: float
 ) -> int:
-    """Return the smallest power of two that passes every condition of the same proof, as it stands.
+    """Return the smallest power of two that satisfies every condition of the proof.
 
     [P, Theorem realizable2] About 2^(16·2^d): transitions start from layers below d only
     (docs/ERRATA.md, R17).
@@ -144,7 +143,7 @@ def mistakes_upper_bound(
         )
     require.integer(slots=slots, at_least=1)
     if not _suffice(slots, dimension, epsilon, delta, failure_probability):
-        raise ValueError("slots are too few for the theorem; privacy holds, this bound does not")
+        raise ValueError("slots are too few for the theorem (privacy holds); use slots_upper_bound")
     overshoot = math.ceil(
         paper_overshoot_upper_bound(
             rounds=rounds, epsilon=epsilon / 2, failure_probability=failure_probability
@@ -159,7 +158,7 @@ def mistakes_upper_bound(
 def _suffice(
     slots: int, dimension: int, epsilon: float, delta: float, failure_probability: float
 ) -> bool:
-    """Return whether every condition that the corrected proof puts on N_0 holds."""
+    """Return whether N_0 satisfies every condition of the corrected proof."""
     if slots % 2 ** (dimension + 1):
         return False
     histogram = 16 * dimension * log_upwards(8 * max(dimension, 1) / delta) / Fraction(epsilon)
@@ -258,6 +257,6 @@ def update_failure_upper_bound(
         log_labelings = math.log(labelings)
     guesses = 2 * Fraction(guess_slack) ** 2 / collisions
     matching = 4 * Fraction(matching_slack) ** 2 / (9 * slots)
-    # The paper's own sizes exceed every float; beyond this one the bound is 0 in any case.
+    # The paper's sizes exceed every float; beyond this size the bound is 0 in any case.
     exponent = log_labelings + math.log(2) - float(min(guesses, matching, Fraction(10**9)))
     return min(1.0, upwards(math.exp(min(0.0, upwards(exponent)))))

@@ -1,4 +1,4 @@
-"""Sanitizers and proper private learners need so many examples, with explicit constants."""
+"""Sample sizes of sanitizers and proper private learners, with explicit constants."""
 
 import math
 
@@ -28,8 +28,8 @@ def discriminator_samples_upper_bound(
 ) -> int:
     """n ≥ 60·ln(60/(αβ))/(εα): buckets and test of the discriminator [P, Lemma dis_strengthened].
 
-    The paper has 20 for 60: its exponential mechanism runs with ε/3, not ε (docs/ERRATA.md, S1).
-    The agnostic empirical learner inside needs its own samples.
+    The paper has 20 instead of 60, but its exponential mechanism runs with ε/3 (docs/ERRATA.md,
+    S1). The agnostic empirical learner inside needs its own samples.
 
     >>> discriminator_samples_upper_bound(error=0.1, epsilon=1.0, failure_probability=0.05)
     5636
@@ -56,8 +56,8 @@ def realizable_discriminator_samples_upper_bound(
 def generator_rounds_upper_bound(*, points: int, gap: float) -> int:
     """⌊ln|X|/(2g²)⌋: how often the discriminator can object to exponential weights over X.
 
-    Each objection by at least g lowers KL(data‖weights) by 2g² at step 4g; it starts at most at
-    ln|X| and never is negative. In the role of [P, Lemma gen].
+    Each objection by at least g lowers KL(data‖weights) by 2g² at step size 4g. The divergence
+    starts at most at ln|X| and is never negative. In the role of [P, Lemma gen].
 
     >>> generator_rounds_upper_bound(points=1024, gap=0.1)
     346
@@ -108,7 +108,7 @@ def realizable_rounds_upper_bound(*, points: int, error: float, slack: float = 0
 
 
 def existence_samples_upper_bound(*, vc_dimension: int, error: float) -> int:
-    """m points that separate 5α/9 from 4α/9 at α/2, for all concepts [P, Lemma exist].
+    """Return how many points separate 5α/9 from 4α/9 at α/2, for all concepts [P, Lemma exist].
 
     By Lemma relative with λ = 1/18 and μ = α/36, whose two failures together stay below 1
     (docs/ERRATA.md, X4).
@@ -146,7 +146,7 @@ def subsampled_epsilon_upper_bound(*, samples: int, size: int, epsilon: float) -
 
 
 def subsampled_delta_upper_bound(*, samples: int, size: int, epsilon: float, delta: float) -> float:
-    """δ of the same: (r − 1)·δ/(e^ε − 1) [P, Lemma pac_empirical]."""
+    """(r − 1)·δ/(e^ε − 1): δ of running it on ``samples`` draws [P, Lemma pac_empirical]."""
     require.probability(delta=delta)
     ratio = subsampled_epsilon_upper_bound(samples=samples, size=size, epsilon=epsilon)
     return upwards(math.expm1(ratio) * delta / math.expm1(epsilon))
@@ -192,7 +192,7 @@ def batched_regret_upper_bound(
     """B·R(T/B) + 4αT + T·(T/B)β: Algorithm 3, failures included [P, Theorem simple].
 
     ``copy_regret`` bounds R(⌈T/B⌉), the regret of one of the B copies. Instead of conditioning on
-    success, a failed batch is charged with everything (docs/ERRATA.md, S4).
+    success, a failed batch counts every round as lost (docs/ERRATA.md, S4).
     """
     require.integer(rounds=rounds, batch=batch, at_least=1)
     require.non_negative(copy_regret=copy_regret, error=error)
@@ -203,7 +203,7 @@ def batched_regret_upper_bound(
 
 
 def _realizable_drop(slack: float) -> float:
-    """max over θ of the smaller drop: one falls in θ and the other rises, so bisect."""
+    """Maximise the smaller drop over θ: one decreases in θ and the other increases, so bisect."""
     low_share, high_share = 3 * slack, 1 - 3 * slack
 
     def drop(share: float, theta: float) -> float:

@@ -1,7 +1,7 @@
 """Tails of binomial, negative binomial and beta laws, in floats, with a relative error below 1e-11.
 
-They are all one function, the regularized incomplete beta function: its continued fraction
-[NR07, (6.4.5)] times a binomial probability, which is computed without cancellation [Loa00].
+All are the regularized incomplete beta function: its continued fraction [NR07, (6.4.5)] times a
+binomial probability that is computed without cancellation [Loa00].
 """
 
 import math
@@ -11,7 +11,7 @@ _SERIES: Final = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360
 """Stirling's series for ln n!, beyond its leading terms."""
 _ENOUGH: Final = 2.0**-52
 _TINY: Final = 1e-300
-_STEPS: Final = 200  # of a search that halves its bracket at the latest every second step
+_STEPS: Final = 200  # the search halves its bracket at least every second step
 
 
 def binomial_upper_tail(most: int, trials: int, chance: float) -> float:
@@ -33,7 +33,7 @@ def binomial_lower_tail(most: int, trials: int, chance: float) -> float:
 
 
 def failures_upper_tail(most: int, successes: int, chance: float) -> float:
-    """Return the probability of more than ``most`` failures before so many successes.
+    """Return the probability of more than ``most`` failures before ``successes`` successes.
 
     >>> round(failures_upper_tail(0, 1, 0.25), 12)
     0.75
@@ -67,7 +67,7 @@ def beta_quantile(a: float, b: float, probability: float) -> float:
 def _beta_tails(a: float, b: float, x: float) -> tuple[float, float]:
     """Return the mass of Beta(a, b) below and above ``x``.
 
-    The smaller of the two is the exact one.
+    The smaller of the two is accurate.
     """
     if x <= 0 or x >= 1:
         return float(x >= 1), float(x <= 0)
@@ -79,7 +79,7 @@ def _beta_tails(a: float, b: float, x: float) -> tuple[float, float]:
 
 
 def _small_tail(a: float, b: float, x: float, rest: float) -> float:
-    """Lentz's evaluation of the continued fraction, for ``x`` left of the mean."""
+    """Evaluate the continued fraction by Lentz's method, for ``x`` below the mean."""
     share = _probability(a, b, x, rest) * b / (a + b)
     above, below = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
     value, step = below, 0
@@ -116,7 +116,7 @@ def _stirling(n: float) -> float:
 
 
 def _deviance(count: float, mean: float) -> float:
-    """count ln(count / mean) - count + mean, without cancellation where the two are close."""
+    """Return count ln(count / mean) - count + mean, without cancellation if they are close."""
     if abs(count - mean) >= 0.1 * (count + mean):
         return count * math.log(count / mean) - count + mean
     ratio = (count - mean) / (count + mean)

@@ -2,9 +2,13 @@
 
 import copy
 import pickle
+from array import array
+from collections import deque
 from typing import Any, cast
+from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
@@ -31,6 +35,7 @@ from sklearn.utils.estimator_checks import (
     check_fit_score_takes_y,
 )
 
+from littlestone.adapters import sklearn as adapter
 from littlestone.adapters.sklearn import (
     EXPECTED_FAILED_CHECKS,
     PrivateOnlineClassifier,
@@ -264,6 +269,19 @@ def test_rows_that_do_not_fit_are_refused(rows: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         model.fit(np.array(rows, dtype=object), [1])
     assert not hasattr(model, "run_")
+
+
+@pytest.mark.parametrize(
+    "row", [range(1, 2), array("d", [1]), pd.Series([1]), deque([1]), {1: 1}.values()]
+)
+def test_what_holds_one_row_does_not_decide_how_others_are_read(row: Any) -> None:
+    """numpy brings all rows to one type once one of them is neither a list nor an array."""
+    model = PrivateOnlineClassifier(grid=(2**53 + 1,), random_state=1)
+    with pytest.raises(ValueError, match="must be a number, got True"):
+        model.fit([[True]] * 5 + [row], [0, 1] * 3)
+    with patch.object(adapter, "_learn") as learn:
+        model.fit([[2**53 + 1], [2**53], [0.5], row], [0, 1] * 2)
+    assert learn.call_args.args[1].tolist() == [[1], [0], [0], [0]]
 
 
 def test_nothing_is_told_before_fitting() -> None:

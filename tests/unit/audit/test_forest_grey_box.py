@@ -31,8 +31,8 @@ from littlestone.learners.lazy_forest import algorithm as lazy_forest_engine
 from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.learners.lazy_forest.plan import ForestBudgets
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.learners.restarting import Restarting
+from littlestone.learners.unknown_horizon import UnknownHorizon
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 

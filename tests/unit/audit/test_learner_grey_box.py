@@ -25,14 +25,14 @@ from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
+from littlestone.learners.lazy_forest import eager_forest
+from littlestone.learners.lazy_forest.eager_forest import EagerForest
+from littlestone.learners.lazy_forest.fresh_copies import FreshCopies
 from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_linear.algorithm import PrivateLinearEngine
 from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.rivals import eager_forest
-from littlestone.learners.rivals.eager_forest import EagerForest
-from littlestone.learners.rivals.fresh_copies import FreshCopies
 from littlestone.privacy.mechanisms.correlated_sums import CorrelatedSums
 from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism

@@ -113,12 +113,11 @@ def test_what_was_published_stays_published_when_the_service_starts_again(tmp_pa
     every = 2.0
     with serving(tmp_path) as served:
         client = with_keys(served, publish_every=every)
-        time.sleep(every - time.time() % every + 0.1)  # a stroke, and a little more
         client.send_many("abuse", [("k", 1)] * 40)
         reader = served.client(Role.READER)
-        until(lambda: reader.keys("abuse"))
+        newest = served.service.runs.threads["abuse"].visible._seen
+        until(lambda: reader._json("GET", "/runs/abuse/releases")["newest"] == newest)
         assert reader.keys("abuse") == ["k"]
-        newest = reader._json("GET", "/runs/abuse/releases")["newest"]
     # Long before the next stroke; what is committed meanwhile waits for it.
     (tmp_path / "abuse" / "run.json").write_text(
         (tmp_path / "abuse" / "run.json").read_text().replace('y": 2.0', 'y": 86400.0')

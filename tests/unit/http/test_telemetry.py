@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.unit.http.served import BUDGET, serving
 
-from littlestone.http.service import Role
-from littlestone.http.telemetry import BUCKETS, LOG, JsonLines, Telemetry
+from littlestone.http.server import JsonLines
+from littlestone.http.service import BUCKETS, REQUESTS, Role, Telemetry
 
 SECRET = "somebody@example.org"
 
@@ -49,15 +49,15 @@ def test_a_line_of_the_log_is_json_without_data(
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(JsonLines())
-    monkeypatch.setattr(LOG, "handlers", [handler])
-    monkeypatch.setattr(LOG, "level", logging.INFO)
-    LOG.manager._clear_cache()  # type: ignore[attr-defined]  # levels are cached
+    monkeypatch.setattr(REQUESTS, "handlers", [handler])
+    monkeypatch.setattr(REQUESTS, "level", logging.INFO)
+    REQUESTS.manager._clear_cache()  # type: ignore[attr-defined]  # levels are cached
     with serving(tmp_path) as served:
         served.client().create("abuse", concepts="keys", **BUDGET)
         served.client().send("abuse", SECRET, 1)
         served.raw("GET", f"/runs/{SECRET}/keys")
         tokens = list(served.tokens.values())
-    LOG.manager._clear_cache()  # type: ignore[attr-defined]
+    REQUESTS.manager._clear_cache()  # type: ignore[attr-defined]
     text = written.getvalue()
     assert not any(secret in text for secret in (SECRET, *tokens))
     lines = [json.loads(line) for line in text.splitlines()]

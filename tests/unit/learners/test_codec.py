@@ -27,8 +27,8 @@ from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.layer import Agreeing
 from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.learners.restarting import Restarting
+from littlestone.learners.unknown_horizon import UnknownHorizon
 from littlestone.randomness import Randomness, seeded
 
 CRAFTED, MANY = 450, 4_500

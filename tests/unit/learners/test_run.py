@@ -12,8 +12,8 @@ from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.engine import round_at, single_rounds
-from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.learners.restarting import Restarting
+from littlestone.learners.unknown_horizon import UnknownHorizon
 from littlestone.randomness import secure, seeded
 
 

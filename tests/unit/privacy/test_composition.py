@@ -10,8 +10,8 @@ import pytest
 from scipy.special import ndtr
 
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.agnostic_finite.naive_recomposition import NaiveRecomposition
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
-from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.composition import (
     advanced_composition,

@@ -104,7 +104,7 @@ def test_concentrated_costs_come_out_of_their_own_part() -> None:
 
 
 def test_a_part_larger_than_the_promise_is_refused() -> None:
-    with pytest.raises(ValueError, match="does not fit"):
+    with pytest.raises(ValueError, match="must fit"):
         Ledger(
             budget=ONE,
             private=True,

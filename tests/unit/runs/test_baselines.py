@@ -102,6 +102,6 @@ def test_lists_of_keys_stand_beside_the_empty_list_and_the_full_one() -> None:
     for place in range(30):
         baselines.add(f"key {place % 3}", int(place % 5 > 0))
     found = baselines.hindsight()
-    assert found.lines(20)[:2] == ["list nobody: 24 mistakes", "list everybody: 6 mistakes"]
+    assert found.lines(20)[:2] == ["list no key: 24 mistakes", "list all keys: 6 mistakes"]
     assert not any("WARNING" in line for line in found.lines(20))
     assert "25 mistakes are more than an empty list makes" in found.lines(25)[-1]

@@ -1,4 +1,4 @@
-"""Ranges that were paid for: which rows are read, what it costs whom, and nothing is lost of it."""
+"""Ranges that cost privacy: which rows are read, what it costs whom, and nothing is lost of it."""
 
 import io
 import math
@@ -11,7 +11,7 @@ from littlestone.concepts.schema import Schema
 from littlestone.learners.sanitizers.private_cuts import PrivateCuts
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import seeded
-from littlestone.runs.intake.sources import Form
+from littlestone.runs.intake.form import Form
 from littlestone.runs.ranges import PaidRanges, fields_in, paid_in, proposed
 
 
@@ -71,7 +71,7 @@ def test_a_schema_tells_what_was_spent_and_only_who_counts_it_may_use_it() -> No
     assert paid_in(tables) == (paid,) and paid.source == "flights.csv"
     assert paid_in(None) == paid_in({"delay": {"grid": [1]}}) == ()
     assert Schema.from_mapping(fields_in(tables)).to_json() == [{"name": "delay", "grid": [1, 2]}]
-    with pytest.raises(ValueError, match="were paid for"):
+    with pytest.raises(ValueError, match="cost privacy"):
         Schema.from_mapping(tables)
 
 

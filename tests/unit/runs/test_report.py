@@ -18,7 +18,7 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.runs import report as pages
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.intake.event import Event
-from littlestone.runs.intake.sources import BadRow
+from littlestone.runs.intake.form import BadRow
 from littlestone.runs.learning import Tally
 
 HOSTILE = "<script>alert(1)</script>"
@@ -32,7 +32,7 @@ RECIPE = DisjointBatches(
 def page(folder_in_memory: Path) -> str:
     run = DurableRun.start(RECIPE, folder_in_memory / "run.db", users="who")
     run.take([Event(f"e{i}", [i % 2], 1 - i % 2, user=f"u{i % 40}") for i in range(300)])
-    tally = Tally(taken=300, unread=220, rejected=7, stood_in=3)
+    tally = Tally(taken=300, over_limit=220, rejected=7, stood_in=3)
     for _ in range(7):
         tally.note(BadRow(3, "is missing", HOSTILE))
     text = pages.report(run, bound=None, floor=1.0, data=f"{HOSTILE}.csv", tally=tally)
@@ -55,7 +55,7 @@ def test_it_says_what_ran_and_what_was_promised(page: str) -> None:
         "<th>version</th><td>littlestone ",
         f"<td>from</td><td>one of</td><td>{HOSTILE}, B</td><td>'{HOSTILE}'</td>",
         "each event was read once, so all of them together cost ε = 4.",
-        "<td>220</td><td>of these unread",
+        "<td>220</td><td>of these not read",
         f"<td>7</td><td>{HOSTILE!r} is missing</td>",
         "(the best constant)",
         "the best of all rules with one question: 0 mistakes",

@@ -17,8 +17,8 @@ from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.randomness import seeded
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.intake.event import Event
+from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.readers import Columns, read
-from littlestone.runs.intake.sources import BadRow
 from littlestone.runs.learning import Publisher, learn
 
 SCHEMA = Schema.from_mapping({"delay": {"grid": [0, 15, 30]}, "from": {"values": ["A", "B"]}})

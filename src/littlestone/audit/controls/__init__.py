@@ -1,1 +1,1 @@
-"""What must be caught: mechanisms and learners that are wrong in one place each."""
+"""Controls: mechanisms and learners with one bug each, which the auditor must find."""

@@ -1,4 +1,4 @@
-"""PrivateKeys and PrivateWitnesses, each wrong in one place."""
+"""PrivateKeys and PrivateWitnesses with one bug each."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from littlestone.randomness import Randomness
 
 
 class _OneNoise:
-    """Returns the first value again at every draw."""
+    """A bug: returns the first value at every draw."""
 
     def __init__(self, noise: Any) -> None:
         self._noise, self._value = noise, None
@@ -43,14 +43,14 @@ class _NoiseOnlyWhenCounted(CountersEngine):
 class _CountersKept(PrivateKeysEngine):
     def begin(self) -> None:
         super().begin()
-        self._kept: dict[Point, int] = {}
+        self._stale: dict[Point, int] = {}
 
     def _count(self, key: Point, listed: bool) -> None:
-        if not listed and key not in self._gaps and key in self._kept:
-            self._gaps[key] = self._kept[key]
+        if not listed and key not in self._gaps and key in self._stale:
+            self._gaps[key] = self._stale[key]
         super()._count(key, listed)
         if not listed:
-            self._kept[key] = self._gaps[key]
+            self._stale[key] = self._gaps[key]
 
 
 class _KeysByTrueCount(PrivateKeysEngine):
@@ -68,7 +68,7 @@ class _KeysByTrueCount(PrivateKeysEngine):
 class _WitnessesByTrueCount(PrivateWitnessesEngine):
     def _draw_turn(self, key: Point, first: int) -> None:
         self._true: dict[Point, int] = getattr(self, "_true", {})
-        # Counted from -1, since the first call is that of the new counter itself.
+        # Starts at -1, since the first call is that of the new counter itself.
         self._true[key] = self._true.get(key, -1) + 1
         if self._true[key] >= self._plan.threshold:
             self._newest[key] = 0
@@ -84,7 +84,7 @@ class _KeepsPlaces(PrivateWitnessesEngine):
 
 
 def _wrong(engine: type, changed: type) -> type:
-    """Return the engine with a change that any of them may have, or one of its own."""
+    """Return the engine with one changed method."""
     return changed if issubclass(changed, engine) else type("Changed", (changed, engine), {})
 
 
@@ -108,7 +108,7 @@ CONTROLS = (
     ),
     _keys(
         "keys-counters-kept",
-        "a key that was unlisted goes on with its old reports and noise",
+        "a key that was unlisted continues with its old reports and noise",
         _CountersKept,
         attacks.ListedTwice(),
     ),

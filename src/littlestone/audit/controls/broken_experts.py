@@ -1,4 +1,4 @@
-"""Experts, and learners from constructed experts, that are wrong in one place each."""
+"""Experts, and learners from constructed experts, with one bug each."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable
@@ -32,7 +32,7 @@ from littlestone.audit.two_worlds import (
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
 from littlestone.learners.experts.dartboard_plan import KeepCoin
-from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.learners.sanitizers.histogram_sanitizer import HistogramRelease, HistogramSanitizer
 from littlestone.learners.sanitizers.protocols import Examples, Progress
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -43,7 +43,7 @@ CLAIMED = PrivacyGuarantee(epsilon=1.0, delta=1e-6)
 
 
 class _Totals:
-    """Exponential weights by hand; correct if nothing but draws is released."""
+    """Plain exponential weights; correct if only draws are released."""
 
     def __init__(self, rate: float, rng: Randomness) -> None:
         self.rate, self.rng = rate, rng
@@ -102,7 +102,7 @@ def _no_cap(rng: Randomness) -> tuple[int, Conversation]:
         nonlocal current
         board.totals += losses
         if not coin.draw(int(losses[current]), rng):
-            current = board.draw()  # the second and all later ones are not paid for
+            current = board.draw()  # the second and all later draws are not paid for
         return current
 
     return current, answer
@@ -113,7 +113,7 @@ def _importance_weighted(rng: Randomness) -> tuple[int, Conversation]:
     current = board.draw()
 
     def answer(losses: Losses) -> int:
-        # The first expert is uniform, so its loss stands for EXPERTS times as much.
+        # The first expert is uniform, so its loss is weighted by EXPERTS.
         board.totals[current] += EXPERTS * int(losses[current])
         return board.draw()
 
@@ -121,7 +121,7 @@ def _importance_weighted(rng: Randomness) -> tuple[int, Conversation]:
 
 
 class OneNoiseTwice(Deterministic):
-    """The bit first, then a known example: twice the first answer less the second shows it."""
+    """Send the bit, then a known example: twice the first answer minus the second shows the bit."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -155,7 +155,7 @@ def _broken(
 
 
 class NoSanitizer(HistogramSanitizer):
-    """A bug: all keys that occur, as they are, for a budget that buys nothing."""
+    """A bug: releases all keys that occur with exact counts."""
 
     def release(
         self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
@@ -166,7 +166,7 @@ class NoSanitizer(HistogramSanitizer):
 
 
 class OneKey(Deterministic):
-    """A key that comes once or never; notices whether it ever becomes an expert."""
+    """Send a key once or never; notice whether it ever becomes an expert."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -176,7 +176,7 @@ class OneKey(Deterministic):
 
 
 class OneMistake(Deterministic):
-    """An example that the first expert gets right or wrong; notices what is published besides."""
+    """Make the first expert right or wrong on an example; notice what else is published."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""

@@ -1,13 +1,13 @@
-"""Forests that are wrong in one place each: the auditor must catch every one of them.
+"""Forests with one bug each, which the auditor must find.
 
-Each changes one step of the real engine and leaves the rest to it, so that they stay in step with
-the code that is audited. They claim what their authors believed in. None is in the catalogue.
+Each changes one step of the real engine, so that it follows the audited code. Each claims the
+guarantee that its author believed in. None is in the catalogue.
 
-*What looks like a bug and costs no privacy.* Leaving out the permutation of Update costs accuracy
-only, as long as layers have all their slots: a changed child is on one slot, whichever permutation
-(or none) put it there, so one pair of the next layer differs, and that is all that the lemma of
-learners/lazy_forest/layer.md needs. In *packed* layers the same omission is ruinous: a missing
-sequence moves all later ones by one place, and every pair changes (``forest-matched-in-order``).
+*Not a privacy bug:* omitting the permutation of Update costs only accuracy as long as layers have
+all their slots. A changed child is in one slot, with any permutation, so one pair of the next layer
+differs, which is all that the lemma of learners/lazy_forest/layer.md needs. In *packed* layers the
+same omission breaks privacy: a missing sequence shifts all later ones by one place, and every pair
+changes (``forest-matched-in-order``).
 """
 
 from collections import deque
@@ -42,7 +42,7 @@ def broken(
     adversary: TwoWorldAdversary,
     claimed: PrivacyGuarantee | None = None,
 ) -> Control:
-    """Return a learner that claims what its recipe says, unless told otherwise."""
+    """Return a control whose claim is ``claimed`` or by default its recipe's guarantee."""
     subject = Subject.from_learner(recipe, name=name, claimed=claimed)
     return Control(subject=subject, adversary=adversary, bug=bug)
 
@@ -57,7 +57,7 @@ class _ReusesThresholdNoise(LazyForestEngine):
 
 
 class _WatchesTheWholeListAtOnce(LazyForestEngine):
-    """All hypotheses of the last list are watched from its release on, each for epsilon."""
+    """A bug: watches all hypotheses of the last list at once, each for epsilon."""
 
     def _update(self) -> None:
         super()._update()
@@ -126,7 +126,7 @@ class _TimedByTrueCount(LazyForestEngine):
 
 
 class _JudgesAgain(LazyForestEngine):
-    """The example that ended an instance is held against the next hypothesis as well."""
+    """A bug: counts the example that ended an instance for the next hypothesis, too."""
 
     def step(self, x: Any, y: Label) -> None:
         before = self._charge
@@ -148,7 +148,7 @@ class _MatchedInOrder(LazyForestEngine):
 
 
 class _TrueSlots(LazyForestEngine):
-    """A listed hypothesis gets as many slots as pairs agree on it, not as many as a noisy count."""
+    """A bug: a listed hypothesis gets as many slots as its true count, not its noisy one."""
 
     def _update(self) -> None:
         super()._update()
@@ -158,16 +158,16 @@ class _TrueSlots(LazyForestEngine):
 
 
 class _KeepsTheForest(LazyForestEngine):
-    """A new copy begins with the sequences of the old one instead of empty ones."""
+    """A bug: a new copy starts with the sequences of the old one."""
 
     def _update(self) -> None:
         if self._layer == 0:
-            self._kept = self._forest
+            self._stale = self._forest
         super()._update()
 
     def _begin_copy(self) -> None:
         super()._begin_copy()
-        self._forest = getattr(self, "_kept", self._forest)
+        self._forest = getattr(self, "_stale", self._forest)
 
 
 def _edges_forest(
@@ -176,10 +176,9 @@ def _edges_forest(
     delta: float = 0.1,
     margin: int = 1,
 ) -> LazyForest:
-    """Spend ``delta`` on both lists; their noise reaches its bound nearly as often as that
-    allows.
+    """Return a forest whose lists both use ``delta``; their noise often reaches its bound.
 
-    The instance of layer 1 takes six mistakes for each slot, so that its length tells their number.
+    The instance of layer 1 takes six mistakes per slot, so its length shows their number.
     """
     listing = tuple(PrivacyGuarantee(epsilon=epsilon, delta=delta) for epsilon in epsilons)
     kinds: tuple[Neighbours, ...] = ("add-remove", "replace")
@@ -206,7 +205,7 @@ LISTING = small_learners.listing_forest(TWO.epsilon, TWO.delta)
 
 
 def _both_listed() -> LazyForest:
-    """Layer 0 lasts until two keys are sure to be listed."""
+    """Return a forest whose layer 0 lasts until two keys are certainly listed."""
     forest = small_learners.listing_forest(2.0, 1e-3, share=0.8)
     needed = 2 * forest.histogram(1).certain_inclusion
     plan = replace(forest.plan, mistakes_per_layer=(needed, 1), margins=(5, 1))

@@ -1,7 +1,7 @@
-"""Correct noise behind broken guards: each lets something out once too often.
+"""Correct noise behind broken guards: each releases something once too often.
 
-Mechanisms here draw what they should. What is wrong is what surrounds them: who may continue a
-run, what a key looks like, what a round counts, what a ledger adds up.
+The mechanisms here draw the correct noise. The bug is around them: who may continue a run, the form
+of a key, what a round counts, how a ledger adds up.
 """
 
 import os
@@ -31,8 +31,7 @@ MONITOR = CountAboveThreshold(epsilon=2.0, threshold=1)
 
 
 def _forked(rng: Randomness) -> Conversation:
-    """Return the run of the library, in a child that has lost its guard: fresh words, the same
-    noise."""
+    """Return a run in a forked child without its guard: new words, the same noise."""
     parent = MONITOR.start_plain(rng=rng)
 
     def answer(bit: int | None) -> Any:
@@ -44,7 +43,7 @@ def _forked(rng: Randomness) -> Conversation:
 
 
 def _ones_until_yes(inherited: PlainAboveThresholdRun) -> int:
-    inherited._barred, inherited._rng = None, secure()  # what the guard is there to refuse
+    inherited._barred, inherited._rng = None, secure()  # the guard would refuse this
     ones = 1
     while ones < MOST_ONES and not inherited.observe(1):
         ones += 1
@@ -52,10 +51,10 @@ def _ones_until_yes(inherited: PlainAboveThresholdRun) -> int:
 
 
 def _in_a_child(play: Callable[[], int]) -> int:
-    """Return what ``play`` gives in a fork of this process."""
+    """Return the result of ``play`` in a fork of this process."""
     child = os.fork()
     if child == 0:
-        status = 0  # no clearing up: that is the parent's business
+        status = 0  # the parent cleans up
         try:
             status = play()
         finally:
@@ -64,7 +63,7 @@ def _in_a_child(play: Callable[[], int]) -> int:
 
 
 def _first_look(keys: Sequence[Any], rng: Randomness) -> dict[Any, int]:
-    """Of equal keys, the one that came first is shown: 1, 1.0 and True are not canonical."""
+    """Release the first of equal keys (1, 1.0, True) instead of the canonical one."""
     shown = {key: key for key in reversed(keys)}
     histogram = PrivateHistogram(epsilon=1.0, delta=1e-6)
     counted = histogram.release(Counter(keys), rng=rng, order=float)
@@ -72,8 +71,7 @@ def _first_look(keys: Sequence[Any], rng: Randomness) -> dict[Any, int]:
 
 
 def _one_draw_more(scores: Sequence[int], rng: Randomness) -> int:
-    """Draw for a round that never comes; only the draws before the last one are
-    priced."""
+    """Draw for a round that never comes; the last draw is not charged."""
     return ExponentialMechanism(epsilon=1.0).draw(scores, rng=rng)[0]
 
 
@@ -89,7 +87,7 @@ def _counted_again(rng: Randomness) -> Conversation:
 
 
 def _short_ledger(count: int, rng: Randomness) -> tuple[int, ...]:
-    """Releases while the hundredths spent, kept in eight bits, are at most 100."""
+    """Release while the spent hundredths, stored in eight bits, are at most 100."""
     noise, spent, released = DiscreteLaplace(rate=0.75), np.zeros(1, dtype=np.int8), []
     while (spent + np.int8(75) <= 100).all():
         spent += 75
@@ -104,7 +102,7 @@ def _one_threshold_noise(rng: Randomness) -> Conversation:
     def answer(keys: Sequence[Hashable | None]) -> tuple[Any, ...]:
         for key in keys:
             if key is not None and key not in run._gaps:
-                run._gaps[key] = SHARED.threshold + noise  # a noise of its own is meant
+                run._gaps[key] = SHARED.threshold + noise  # should be its own noise
             if not run.released:
                 run.observe(key)
         return run.released
@@ -116,7 +114,7 @@ SHARED = FirstFrequent(epsilon=2.0, delta=1e-3, rounds=200)
 
 
 class AskTheChild(Deterministic):
-    """The child's answers tell the noisy threshold; just below it, a bit decides the parent's."""
+    """Find the noisy threshold from the child's answers; just below it, the bit decides."""
 
     def noticed(self, world: World) -> Hashable:
         """Play one game; return what was noticed."""
@@ -124,9 +122,9 @@ class AskTheChild(Deterministic):
 
 
 class QuietThenRising(Deterministic):
-    """A key that stays unreleased shows that the noise is large; another is then released early.
+    """Wait with one key to learn that the noise is large; then raise another key.
 
-    With noise of its own, the second key would not care.
+    With its own noise, the second key would be unaffected.
     """
 
     def noticed(self, world: World) -> Hashable:
@@ -147,7 +145,7 @@ class QuietThenRising(Deterministic):
 CONTROLS = (
     Control.of(
         "forked-run",
-        "a forked process goes on with the noisy threshold of its parent",
+        "a forked process continues with the noisy threshold of its parent",
         _forked,
         AskTheChild(),
         MONITOR.guarantee(),

@@ -1,4 +1,4 @@
-"""Learners and private prediction that are wrong in one place each."""
+"""Learners and private prediction with one bug each."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -15,14 +15,14 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import Hypothesis, Label, Point, VersionSpace
 from littlestone.learners.engine import Engine
+from littlestone.learners.experts.private_prediction import PredictionRun, PrivatePrediction
+from littlestone.learners.lazy_forest.eager_forest import EagerForest
 from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.private_prediction.recipe import PredictionRun, PrivatePrediction
-from littlestone.learners.rivals.eager_forest import EagerForest
+from littlestone.learners.restarting import Restarting
 from littlestone.learners.run import PrivateLearner
-from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
@@ -119,7 +119,7 @@ def _two_witnesses() -> PrivateMajority:
 
 
 class TeachesAll(PredictionRun):
-    """Every copy is told of every example."""
+    """A bug: every copy learns from every example."""
 
     def _teach(self, x: Point, y: Label) -> None:
         for state, count in list(self._groups.items()):
@@ -131,7 +131,7 @@ class TeachesAll(PredictionRun):
 
 
 class NoNoise(PredictionRun):
-    """The majority itself, which a single copy may decide."""
+    """A bug: the exact majority, which a single copy may decide."""
 
     def _two_answers(self, x: Point) -> tuple[Label, Label]:
         majority = int(2 * self._ones(x) > len(self._copies))
@@ -139,7 +139,7 @@ class NoNoise(PredictionRun):
 
 
 def with_run(recipe: PrivatePrediction, run: type[PredictionRun]) -> PrivatePrediction:
-    """Return the same recipe with other runs."""
+    """Return the recipe with another type of run."""
     return altered(recipe, start=lambda recipe, *, rng: run(recipe, rng))
 
 

@@ -1,6 +1,6 @@
-"""Mechanisms that are wrong in one place each: the auditor must catch every one of them.
+"""Mechanisms with one bug each, which the auditor must find.
 
-They are the mistakes that people published or are likely to make [LSL17, Figure 1]. Each is a
+The bugs were published or are likely [LSL17, Figure 1]. Each is a
 subject for the two-world game and claims the guarantee that its author believed in. None of them
 is in the catalogue.
 """
@@ -44,7 +44,7 @@ UNIT = Geometric(rate=1)
 
 
 class PlainMonitor:
-    """One-sided AboveThreshold for running counts, round by round; correct as it stands."""
+    """One-sided AboveThreshold for running counts, round by round; correct."""
 
     def __init__(self, threshold: int, rng: Randomness) -> None:
         self.rng = rng
@@ -109,7 +109,7 @@ def _threshold_noise_reused(rng: Randomness) -> Conversation:
     def answer(bit: int) -> bool:
         above = monitor.observe(bit)
         if above:
-            monitor.count = 0  # the noisy threshold should have been drawn anew here
+            monitor.count = 0  # the noisy threshold should be drawn again here
         return above
 
     return answer
@@ -197,7 +197,7 @@ CONTROLS = (
     ),
     Control.one_shot(
         "no-cut-off",
-        "goes on after the first yes [LSL17, Algorithm 6]",
+        "continues after the first yes [LSL17, Algorithm 6]",
         _no_cut_off,
         OneQuestion(zero=[0] * 12, one=[1] * 6 + [-1] * 6, notice=ask.yes_counts),
     ),

@@ -1,4 +1,4 @@
-"""Broken readers of rows: each looks at more than one row for a round."""
+"""Broken readers of rows: in each, more than one row affects a round."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -17,19 +17,19 @@ Examples = Iterable[tuple[Any, int]]
 
 
 def rows_that_fit(lines: Sequence[str]) -> Examples:
-    """Skip rows that do not fit, so that the batch is short of a round."""
+    """Skip rows that do not fit, so that the batch has fewer rounds."""
     return as_learn_reads([line for line in lines if line.count('"') % 2 == 0])
 
 
 def quotes_over_lines(lines: Sequence[str]) -> Examples:
-    """As csv does: a quote that is not closed takes the lines that follow into one cell."""
+    """Let an unclosed quote extend over the following lines, as the csv module does."""
     found = csv.DictReader("\n".join([HEADER, *lines, ""]).splitlines(keepends=True))
     rows = [f"{row['n']},{row['label']}".replace("\n", " ").replace('"', "") for row in found]
     return as_learn_reads(rows)
 
 
 def one_type_for_a_column(lines: Sequence[str]) -> Examples:
-    """Read a column as numbers or as text: one cell decides for all."""
+    """Read a column as numbers or as text, decided by any one cell."""
     cells = [line.split(",") for line in lines]
     numbers = all(cell[0].isdigit() for cell in cells)
     return as_learn_reads([f"{cell[0] if numbers else ''},{cell[1]}" for cell in cells])

@@ -1,4 +1,4 @@
-"""Sanitizers and proper learners that are wrong in one place each."""
+"""Sanitizers and proper learners with one bug each."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -24,7 +24,7 @@ from littlestone.randomness import Randomness
 
 
 def _noise_without_size(dataset: Sequence[int], rng: Randomness) -> int:
-    # Noise of scale 1 / (epsilon n), which is meant for shares, on the counts themselves.
+    # Noise of scale 1 / (epsilon n), meant for shares, on the counts.
     return sum(dataset) + DiscreteLaplace(rate=len(dataset)).draw(rng)
 
 
@@ -45,7 +45,7 @@ def _anchor_from_the_data(dataset: Sequence[tuple[int, int]], rng: Randomness) -
 
 
 def _rounds_from_the_data(dataset: Sequence[int], rng: Randomness) -> int:
-    # As many rounds as there are true objections left, each of them private by itself.
+    # As many rounds as there are true objections; each round is private by itself.
     choose = ExponentialMechanism.from_eta(Fraction(1, 64))
     guess, rounds = len(dataset) // 2, 0
     while abs(sum(dataset) - guess) > 2:
@@ -56,7 +56,7 @@ def _rounds_from_the_data(dataset: Sequence[int], rng: Randomness) -> int:
 
 
 def _moved_row_pays_for_one_part(table: Sequence[Sequence[float]], rng: Randomness) -> Any:
-    # Parts are disjoint, so each gets the whole: true of a row that leaves, not of one that moves.
+    # Parts are disjoint, so each gets the whole budget: true for a removed row, not a moved one.
     return one_cut(2.0).release(table, rng=rng)
 
 
@@ -64,30 +64,30 @@ CLAIMED = PrivacyGuarantee(epsilon=1.0, delta=1e-6)
 
 
 def _bottom_too_low(lists: Sequence[set[str]], rng: Randomness) -> str | None:
-    # Without a bottom the only list that has an element gives it away.
+    # Without a bottom, an element of a single list is revealed.
     found = sorted({u for known in lists for u in known})
     return found[rng.below(len(found))] if found else None
 
 
 def _blocks_overlap(labels: Sequence[int], rng: Randomness) -> Any:
-    # Every teacher is given all the examples, so that all lists change at once.
+    # Every teacher gets all the examples, so all lists change at once.
     recipe = SparseSample(epsilon=1.0, delta=1e-6, lists=LISTS, longest=1)
     best = "a" if 2 * sum(labels) > len(labels) else "b"
     return recipe.draw([{best}] * LISTS, rng=rng)
 
 
-# Algorithm 4 is called (O(epsilon), ...)-private; here with the O left out.
+# Algorithm 4 is stated as (O(epsilon), ...)-private; here the O is ignored.
 _PARAMETER_AS_PROMISE = AgnosticEmpirical(
     learner=ProperSelection(concepts=SINGLED_OUT, epsilon=10.0), size=4, sampled=1, epsilon=0.1
 )
-# As many draws as would be allowed if each example could be drawn only once.
+# As many draws as are allowed if each example is drawn at most once.
 _SAMPLE_TOO_LARGE = Subsampled(
     learner=ProperSelection(concepts=COIN, epsilon=1.0), draws=40, size=4
 )
 
 
 def _batch_as_it_is(batch: Sequence[tuple[int, int]], rng: Randomness) -> Hypothesis:
-    # When the sanitizer seems to have failed, the batch itself is passed on.
+    # If the sanitizer seems to have failed, the batch itself is used.
     concepts = Thresholds(2)
     sanitizer = TreeSanitizer(concepts=concepts, epsilon=1.0, labelled=True)
     released = sanitizer.release(batch, rng=rng)

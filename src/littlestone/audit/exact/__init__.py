@@ -1,1 +1,1 @@
-"""Exact privacy curves: all coins of a run enumerated, probabilities added up in rationals."""
+"""Exact privacy curves: enumerate all coins of a run and add up rational probabilities."""

@@ -1,9 +1,8 @@
-"""Whole laws for the tape, in place of samplers that read raw words.
+"""Laws that replace samplers of raw words while coins are enumerated.
 
-All other samplers run as they are, those of the exponential mechanism and of coins among them:
-their comparisons decide what is enumerated. Noise that is only compared with something is
-integrated exactly, whatever its support. SUBSTITUTES lists what is replaced, and BLIND_SPOTS what
-is not enumerated at all.
+All other samplers, such as those of the exponential mechanism and of coins, run unchanged: their
+comparisons decide what is enumerated. Noise that is only compared is integrated exactly, whatever
+its support. SUBSTITUTES lists what is replaced, and BLIND_SPOTS what is not enumerated.
 """
 
 from bisect import bisect_left
@@ -29,9 +28,9 @@ from littlestone.learners.agnostic_finite.batch_queries import FreshDraws
 from littlestone.learners.batch.irreducible import IrreducibleLearner
 from littlestone.learners.batch.proper_step import ProperStep
 from littlestone.learners.lazy_forest import layer as forest_layer
+from littlestone.learners.lazy_forest.eager_forest import Forest
 from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.learners.online import proper, proper_agnostic
-from littlestone.learners.rivals.eager_forest import Forest
 from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.mechanisms.noise.coins import BernoulliExp
 from littlestone.privacy.mechanisms.noise.exact import fraction
@@ -65,7 +64,7 @@ def _geometric(noise: Geometric, rng: Tape) -> Any:
 
 
 def _around_zero(number: int) -> int:
-    """0, 1, -1, 2, -2, …"""
+    """Return the number-th of 0, 1, -1, 2, -2, …."""
     return (number + 1) // 2 * (1 if number % 2 else -1)
 
 
@@ -79,7 +78,7 @@ def _discrete_laplace(noise: DiscreteLaplace, rng: Tape) -> int:
 
 @lru_cache(maxsize=16)
 def _gaussian_centre(variance: Fraction) -> Mass:
-    """P(0) = 2 F(0) - 1, since the law is symmetric."""
+    """Return P(0) = 2 F(0) - 1, by symmetry."""
     below, above = _distribution_at(variance, 0, BITS)
     return Mass(2 * below - (1 << BITS), 2 * above - (1 << BITS))
 
@@ -103,12 +102,12 @@ def _truncated_laplace(noise: TruncatedLaplace, rng: Tape) -> Any:
 
 
 def _truncated_laplaces(noise: TruncatedLaplace, count: int, rng: Tape) -> Any:
-    """Not settled: of a count that is compared with a threshold, no more may be wanted."""
+    """Return undecided values, since a comparison with a threshold may be enough."""
     return np.array([noise.draw(rng) for _ in range(count)] + [None], dtype=object)[:count]
 
 
 def _position(weights: NDArray[np.float64], rng: Tape) -> int:
-    """Return the same rounding, number by number: how many of 2**53 fall before each end."""
+    """Return the position by the same rounding: how many of 2**53 fall before each end."""
     ends, numbers = np.cumsum(weights), range(1 << 53)
     total = ends[-1]
     cuts = [
@@ -127,7 +126,7 @@ def _proposed(step: ProperStep, weights: NDArray[np.float64], rng: Tape) -> NDAr
 def _dealt(
     learner: IrreducibleLearner, points: NDArray[np.int64], labels: NDArray[np.uint8], rng: Tape
 ) -> NDArray[np.int64]:
-    """Ignore which of equal examples a block gets: it makes no difference."""
+    """Deal examples to blocks without distinguishing equal examples."""
     left = Counter(zip(points.tolist(), labels.tolist(), strict=True))
     each = len(points) // learner.blocks
     counts = np.zeros((2, learner.blocks, len(learner.concepts.sides)), dtype=np.int64)
@@ -141,18 +140,18 @@ _neighbours = forest_layer.neighbours
 
 
 def _of_kinds(owners: Sequence[int], *, slots: int, rng: Tape) -> Counter[tuple[int, int]]:
-    """Ignore which of equal sequences sits where: it makes no difference."""
+    """Place sequences without distinguishing equal ones."""
     if slots > _FEW:
         return _neighbours(owners, slots=slots, rng=rng)
-    nobody = -1
-    left = Counter([*owners, *[nobody] * (slots - len(owners))])
+    empty = -1
+    left = Counter([*owners, *[empty] * (slots - len(owners))])
     seats = [_taken(left, rng) for _ in range(slots)]
     pairs = zip(seats[::2], seats[1::2], strict=True)
-    return Counter(pair for pair in pairs if nobody not in pair)
+    return Counter(pair for pair in pairs if empty not in pair)
 
 
 def _taken(left: Counter[Any], rng: Tape) -> Any:
-    """Return one of those that are left, each as likely as any other."""
+    """Return a uniform choice of the remaining ones."""
     kinds = sorted(left)
     kind = kinds[rng.choose([Mass.from_ratio(left[kind], left.total()) for kind in kinds])]
     left.subtract([kind])
@@ -162,7 +161,7 @@ def _taken(left: Counter[Any], rng: Tape) -> Any:
 
 
 class _Decided:
-    """Instead of the coins of one slot."""
+    """Replaces the coins of one slot."""
 
     def __init__(self, slot: int) -> None:
         self._slot = slot
@@ -178,9 +177,9 @@ _into_a_slot = ForestTable.insert
 def _inserted(
     table: ForestTable, hypothesis: Hypothesis, x: Any, y: Label, *, slots: int, rng: Tape
 ) -> OnlineState | None:
-    """Slots without a pair that the mistake would split are all alike."""
+    """Treat all slots without a pair that the mistake would split as one case."""
     slots, whole = int(slots), table.agreeing()[hypothesis]
-    if whole > _FEW:  # layer 0, where no two mistakes meet
+    if whole > _FEW:  # layer 0, where mistakes never share a slot
         return _into_a_slot(table, hypothesis, x, y, slots=slots, rng=rng)
     hit = rng.choose(
         [Mass.from_ratio(1, slots)] * whole
@@ -191,7 +190,7 @@ def _inserted(
 
 
 def _tree_and_leaf(forest: Forest) -> tuple[int, int]:
-    """Trees that no example has reached are all alike, and none is ever called by its number."""
+    """Treat all trees without examples as one case; their numbers are never used."""
     tape, grown = forest.coins, len(forest.grown)
     assert isinstance(tape, Tape)
     each = [Mass.from_ratio(1, forest.trees)] * grown
@@ -200,7 +199,7 @@ def _tree_and_leaf(forest: Forest) -> tuple[int, int]:
 
 
 def _waiting_time(noise: WaitingTime, gap: int, rng: Tape) -> int:
-    """Beyond the last round that is played, all waiting times look the same."""
+    """Choose a waiting time; all beyond the last round are one case."""
     gap = int(gap)
     if gap <= 0:
         return 1
@@ -222,7 +221,7 @@ def _flip(mechanism: PermuteAndFlip, levels: Any, rng: Tape) -> Any:
 
 
 def _present_weights(run: IncrementalSelectionRun) -> int:
-    """Return the law of proposing by old weights and rejecting, computed at once."""
+    """Return the law of rejection sampling from the old weights, computed directly."""
     scores, table, rng = run._scores.as_array(), run._table, run._rng
     least = int(scores.min()) if run._base is None else run._least
     each = [table.weights[table.level(score - least)] for score in scores.tolist()]
@@ -232,7 +231,7 @@ def _present_weights(run: IncrementalSelectionRun) -> int:
 
 
 def _read_ahead(draws: FreshDraws, count: int) -> None:
-    """Each draw is a decision of its own, made when it is due."""
+    """Make each draw a separate decision when it is used."""
 
 
 def _fresh_draws(draws: FreshDraws, costs: Any, count: int) -> Any:
@@ -245,7 +244,7 @@ def _fresh_draws(draws: FreshDraws, costs: Any, count: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """What takes the place of some methods while coins are enumerated, and what that leaves out."""
+    """A replacement of some methods during enumeration, and what it leaves out."""
 
     owner: Any
     methods: Mapping[str, Any]
@@ -294,7 +293,7 @@ SUBSTITUTES: Final = (
         "the law of each draw, made when it is due; nothing is read ahead",
     ),
 )
-"""All that does not run as it is while coins are enumerated."""
+"""Everything that is replaced while coins are enumerated."""
 
 BLIND_SPOTS: Final = {
     "WideGaussian": "reads raw words: all of one proposal are gone through, but not in a game",
@@ -307,9 +306,9 @@ BLIND_SPOTS: Final = {
 
 @contextmanager
 def enumerable(*, proposals: bool = False) -> Iterator[None]:
-    """Within it, every private sampler of the library can be given a ``Tape``, and only that.
+    """Make every private sampler of the library accept a ``Tape`` (and nothing else) in a block.
 
-    With ``proposals`` IncrementalSelection runs as it is, rejections and all.
+    With ``proposals`` IncrementalSelection runs unchanged, including rejections.
     """
     with ExitStack() as stack:
         for substitute in SUBSTITUTES:

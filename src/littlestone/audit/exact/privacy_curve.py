@@ -1,4 +1,4 @@
-"""The exact privacy curve of two neighbouring streams: how far apart their views are."""
+"""Compute the exact privacy curve of two neighbouring streams."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -30,22 +30,22 @@ Pairs = tuple[tuple[Mass, Mass], ...]
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyCurve:
-    """δ(ε) of one game, between two rational bounds; the larger of the two directions.
+    """δ(ε) of one game, between rational bounds; the larger of the two directions.
 
     δ(ε) is the sum over all views v of max(0, P(v) - e**ε Q(v)), P and Q being the laws of what
-    is published in the two worlds. Runs that were left out may have any views: their mass is
-    added to the upper bound, and subtracted e**ε-fold from the lower one.
+    is published in the two worlds. Omitted runs may have any views: their mass is added to the
+    upper bound and subtracted e**ε-fold from the lower one.
     """
 
     runs: int
-    """How many runs it took, in both worlds."""
+    """The number of runs in both worlds."""
     missing: float
-    """The mass that was left out, at most."""
+    """An upper bound on the omitted mass."""
     _pairs: Pairs = field(repr=False)
     _missing: tuple[int, int] = field(repr=False)
 
     def delta_bounds(self, epsilon: float) -> tuple[Fraction, Fraction]:
-        """Rational bounds on δ(ε)."""
+        """Return rational bounds on δ(ε)."""
         require.non_negative(epsilon=epsilon)
         if epsilon:
             require.positive(epsilon=epsilon)  # and at most a million
@@ -87,11 +87,10 @@ class PrivacyCurve:
         return above if above <= _LARGEST_EPSILON else float("inf")
 
     def then(self, other: "PrivacyCurve") -> "PrivacyCurve":
-        """Return the curve of both games together, where neither view says anything about the
-        other.
+        """Return the curve of two independent games together.
 
-        That is so for releases with noise of their own, once the data and all earlier releases
-        are fixed; then the laws of the two views multiply, in both worlds.
+        Releases with independent noise are independent given the data and all earlier releases;
+        then the laws of the two views multiply in both worlds.
         """
         pairs = tuple(
             (p.times(p_other), q.times(q_other))
@@ -102,7 +101,7 @@ class PrivacyCurve:
         return self._with(pairs, missing=(zero + other._missing[0], one + other._missing[1]))
 
     def times(self, count: int) -> "PrivacyCurve":
-        """Return the curve of so many independent games of this kind.
+        """Return the curve of ``count`` independent games of this kind.
 
         >>> from littlestone.audit.attacks import OneQuestion
         >>> from littlestone.audit.subjects.mechanism_subjects import selection
@@ -115,7 +114,9 @@ class PrivacyCurve:
         require.integer(count=count, at_least=1)
         kinds = _alike(self._pairs)
         if comb(count + len(kinds) - 1, count) > _MOST_KINDS:
-            raise LittlestoneError(f"{len(kinds)} views that differ are too many for {count} games")
+            raise LittlestoneError(
+                f"{len(kinds)} different views are too many for {count} games; lower count"
+            )
         pairs = tuple(
             _together(kinds, Counter(which))
             for which in combinations_with_replacement(range(len(kinds)), count)
@@ -128,7 +129,7 @@ class PrivacyCurve:
         )
 
     def _turn(self, exceeds: Callable[[float], bool]) -> tuple[float, float]:
-        """Find by bisection where the falling curve no longer exceeds the bound."""
+        """Find by bisection where the decreasing curve stops exceeding the bound."""
         if not exceeds(0.0):
             return 0.0, 0.0
         low, high = 0.0, _LARGEST_EPSILON
@@ -141,13 +142,13 @@ class PrivacyCurve:
 
 
 def _alike(pairs: Pairs) -> Pairs:
-    """Add up views with equal masses: together they tell as much as one by one."""
+    """Merge views with equal masses, which does not change the curve."""
     found = Counter(pairs)
     return tuple((p.often(count), q.often(count)) for (p, q), count in found.items())
 
 
 def _together(kinds: Pairs, often: Counter[int]) -> tuple[Mass, Mass]:
-    """Return all orders in which each kind comes up so often."""
+    """Return the number of orders in which each kind occurs this often."""
     p = q = ONE
     left, orders = often.total(), 1
     for kind, count in often.items():
@@ -169,7 +170,7 @@ def _upper(pairs: Pairs, factor: Fraction, missing: int) -> Fraction:
 
 
 class _Watched(World):
-    """Writes down what is published, as it looks."""
+    """Records what is published, as seen by the adversary."""
 
     def __init__(self, subject: Subject, bit: int, tape: Tape) -> None:
         super().__init__(subject, bit, tape)
@@ -184,7 +185,7 @@ class _Watched(World):
 
     def _answered(self, ask: Callable[..., Any], *examples: Any) -> Any:
         if not self._tape.left:
-            raise LittlestoneError("the game is longer than it was said to be; give more rounds")
+            raise LittlestoneError("the game is longer than rounds; raise rounds")
         answer = ask(*examples)
         self._tape.left -= 1
         self.published.append(look(answer))
@@ -202,18 +203,17 @@ def privacy_curve(
     proposals: bool = False,
     words: Sequence[int] = (),
 ) -> PrivacyCurve:
-    """Return the curve of all that is published while ``adversary`` plays at most ``rounds``
-    rounds.
+    """Return the curve of everything published while ``adversary`` plays up to ``rounds`` rounds.
 
-    Every coin of the run, and of the adversary, is replaced by an enumerated one; a case of less
-    than ``negligible`` is left out and paid for. One input is one round. Whatever the adversary
-    says it noticed, the view is everything that was shown to it.
+    All coins of the run and of the adversary are enumerated; cases of less than ``negligible`` are
+    omitted and added to the bounds. One input is one round. The view is everything shown to the
+    adversary, whatever it reports as noticed.
 
-    Some samplers are replaced by the law that they have: littlestone.audit.exact.laws.SUBSTITUTES.
-    With ``proposals`` IncrementalSelection runs as it is; an instance must then be tiny. Raw words
-    are refused unless some ``words`` are given: then the curve is that of a source which gives each
-    of these equally often. Of coins that no example decides, as those of LinearPool, that is
-    enough: the promise holds for each of their values.
+    Some samplers are replaced by their law (littlestone.audit.exact.laws.SUBSTITUTES). With
+    ``proposals`` IncrementalSelection runs unchanged; the instance must then be tiny. Raw words are
+    an error unless ``words`` are given: then the source draws uniformly from these. For coins that
+    are independent of the data, as in LinearPool, that is enough: the guarantee holds for each of
+    their values.
 
     >>> from littlestone.audit.attacks import OneQuestion
     >>> from littlestone.privacy.mechanisms.laplace_count import LaplaceCount

@@ -1,4 +1,4 @@
-"""Coins are enumerated here, not drawn: one run for each way in which they can fall."""
+"""Enumerate coins instead of drawing them: one run for each outcome."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -27,10 +27,10 @@ class TooLightError(LittlestoneError):
 
 @dataclass(slots=True)
 class Decision:
-    """The cases of one decision that are not negligible, and the one that this run takes."""
+    """The non-negligible cases of one decision, and the one that this run takes."""
 
     cases: list[tuple[int, Mass]]
-    """The number of each, and the mass of the run up to and including it."""
+    """The number of each case, and the mass of the run up to and including it."""
     taken: int = 0
 
     def next(self) -> bool:
@@ -42,11 +42,10 @@ class Decision:
 class Tape(Randomness):
     """The coins of one run: those of ``path`` first, then the first case of each decision.
 
-    A random decision is a call of ``choose`` with the masses of its cases. Cases of less than
-    ``negligible`` together are left out; the sum of all runs' masses shows how much is missing.
-
-    A raw word has too many values to enumerate. Raw words are chosen from ``words``, all equally
-    likely; without ``words`` they are an error.
+    A random decision is a call of ``choose`` with the masses of its cases. Cases that together
+    weigh less than ``negligible`` are omitted; the sum of all runs' masses shows how much is
+    missing. A raw word has too many values to enumerate, so raw words are chosen uniformly from
+    ``words``; without ``words`` they are an error.
     """
 
     __slots__ = ("_given", "_made", "_negligible", "left", "mass", "path")
@@ -54,7 +53,7 @@ class Tape(Randomness):
     def __init__(
         self, path: list[Decision], *, rounds: int, negligible: int, words: Any = ()
     ) -> None:
-        super().__init__(OperatingSystem())  # never asked
+        super().__init__(OperatingSystem())  # never used
         self.path, self._negligible = path, negligible
         self._made, self._given = 0, words
         self.mass = ONE
@@ -64,7 +63,7 @@ class Tape(Randomness):
     def choose(self, cases: Iterable[Mass]) -> int:
         """Return the number of the case that occurs in this run.
 
-        The cases may be infinitely many; they end when all further ones are negligible.
+        There may be infinitely many cases; they end when all further ones are negligible.
         """
         if self._made == len(self.path):
             self.path.append(Decision(self._worth_following(cases)))
@@ -74,17 +73,17 @@ class Tape(Randomness):
         return number
 
     def _worth_following(self, cases: Iterable[Mass]) -> list[tuple[int, Mass]]:
-        kept, seen = [], 0
+        cases_left, seen = [], 0
         for number, case in enumerate(cases):
             seen += case.low
             mass = self.mass.times(case)
             if mass.high >= self._negligible:
-                kept.append((number, mass))
+                cases_left.append((number, mass))
             if (UNIT - seen) * self.mass.high < self._negligible * UNIT:
                 break
-        if not kept:
+        if not cases_left:
             raise TooLightError("every case is negligible")
-        return kept
+        return cases_left
 
     @property
     def private(self) -> bool:
@@ -92,8 +91,8 @@ class Tape(Randomness):
         return False
 
     def spawn(self, count: int) -> list[Randomness]:
-        """Return this tape ``count`` times; independent draws may be chosen in any order."""
-        return [self] * count  # what is independent may be chosen in any order
+        """Return this tape ``count`` times."""
+        return [self] * count  # independent draws may be chosen in any order
 
     def below(self, bound: int) -> Any:
         """Choose a whole number below ``bound``."""
@@ -115,7 +114,7 @@ class Tape(Randomness):
         return self.choose([Mass.from_ratio(1, 2)] * 2)
 
     def word(self) -> Any:
-        """Choose a word, only as far as comparisons ask."""
+        """Choose a word, only as far as comparisons need."""
         return Dart(Uniform(self, 0, 1 << 64))
 
     def words(self, count: int) -> NDArray[np.uint64]:
@@ -124,7 +123,7 @@ class Tape(Randomness):
             return np.empty(0, dtype=np.uint64)
         if not self._given:
             raise LittlestoneError(
-                "raw words cannot be enumerated; ask for whole numbers or laws, or give words"
+                "raw words cannot be enumerated; draw whole numbers or laws, or pass words"
             )
         each = [Mass.from_ratio(1, len(self._given))] * len(self._given)
         return np.array([self._given[self.choose(each)] for _ in range(count)], dtype=np.uint64)
@@ -172,7 +171,7 @@ class Order:
 
 
 class Unknown(ABC):
-    """A random whole number in [low, high) of which only what was asked has been decided."""
+    """A random integer in [low, high), decided only as far as comparisons need."""
 
     __slots__ = ("high", "low", "tape")
 
@@ -206,7 +205,7 @@ class Unknown(ABC):
 
 
 class Dart:
-    """sign * u + shift, for a random whole number u of which as little as possible is decided.
+    """sign * u + shift for a random integer u, decided as little as possible.
 
     A comparison cuts the range of u in two and chooses one part: a sampler that only compares
     makes two cases, not as many as u has values.
@@ -234,7 +233,7 @@ class Dart:
     __rmul__ = __mul__
 
     def __lt__(self, other: Any) -> bool:
-        if other is self:  # numpy asks, before it searches
+        if other is self:  # numpy compares before it searches
             return False
         cut = int(other) if isinstance(other, Dart) else other
         if self._sign > 0:
@@ -260,7 +259,7 @@ class Dart:
         return repr(int(self))
 
     def __reduce__(self) -> tuple[type[int], tuple[int]]:
-        return int, (int(self),)  # who shows it shows a number
+        return int, (int(self),)  # pickled as a plain number
 
     def __floordiv__(self, divisor: int) -> "int | Dart":
         if not isinstance(self._u, Uniform):
@@ -278,7 +277,7 @@ class Dart:
         return quotient, self - quotient * divisor
 
     def ends(self) -> tuple[int, int]:
-        """Return the smallest and the largest value that it can still have."""
+        """Return the smallest and the largest possible value."""
         assert self._u.high is not None
         first, last = sorted(
             self._sign * end + self._shift for end in (self._u.low, self._u.high - 1)
@@ -293,7 +292,7 @@ class Dart:
     __ceil__ = __index__
 
     def bit_count(self) -> int:
-        """Return how many bits are 1, of a number of which nothing is known but its range."""
+        """Return the number of ones among the bits."""
         assert isinstance(self._u, Uniform)
         return self._u.bit_count()
 
@@ -326,7 +325,7 @@ class Uniform(Unknown):
 
 
 class Quotient(Uniform):
-    """How often a number goes into a dart: comparing it decides no more of the dart than needed."""
+    """The quotient of a dart by a number; comparisons decide no more of the dart than needed."""
 
     __slots__ = ("_dart", "_divisor")
 
@@ -343,16 +342,18 @@ class Quotient(Uniform):
         return smaller
 
     def settle(self) -> int:
-        """By one comparison after the other: there may be few values only."""
+        """Decide the value by successive comparisons; only for few values."""
         if self.high - self.low > _MANY:
-            raise LittlestoneError(f"a quotient with {self.high - self.low} possible values")
+            raise LittlestoneError(
+                f"a quotient with {self.high - self.low} possible values cannot be enumerated"
+            )
         while self.high - self.low > 1:
             self.below(self.low + 1)
         return self.low
 
 
 class Memoryless(Unknown):
-    """A geometric number of rate ``rate``; ``high`` is None where it has no upper end."""
+    """A geometric number of rate ``rate``; ``high`` is None if it is unbounded."""
 
     __slots__ = ("rate",)
 
@@ -374,7 +375,7 @@ class Memoryless(Unknown):
 
 
 class Weighted(Unknown):
-    """Finitely many values, each with a weight of its own."""
+    """Finitely many values, each with its own weight."""
 
     __slots__ = ("_sums",)
 
@@ -402,7 +403,7 @@ class Weighted(Unknown):
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """The probability of each view, and what the runs that were left out have together at most."""
+    """The probability of each view, and an upper bound on the mass of omitted runs."""
 
     views: dict[Hashable, Mass]
     missing: int
@@ -417,7 +418,7 @@ def law_of(
     most: int,
     words: Sequence[int] = (),
 ) -> Law:
-    """Play once for each way in which the coins can fall, and add up the views' masses."""
+    """Play once for each outcome of the coins and add up the masses of the views."""
     views: dict[Hashable, Mass] = {}
     path: list[Decision] = []
     runs = 0

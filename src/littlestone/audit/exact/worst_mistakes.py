@@ -1,4 +1,4 @@
-"""The expected mistakes of a learner against its worst adversary, by enumerating coins."""
+"""Compute a learner's expected mistakes against its worst adversary, by enumeration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,13 +50,13 @@ def worst_mistakes(recipe: Any, *, rounds: int, most: int = _MOST_RUNS) -> Worst
         most: Runs of the learner, for each sequence of examples and altogether.
 
     Returns:
-        Both bounds; they differ by what is too unlikely to be followed.
+        Both bounds; they differ by the mass of omitted runs.
 
     Raises:
         LittlestoneError: More runs than ``most`` are necessary, or a coin is not enumerable.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
-    >>> from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
+    >>> from littlestone.learners.agnostic_finite.naive_recomposition import NaiveRecomposition
     >>> learner = NaiveRecomposition(concepts=Thresholds(1), rounds=2, epsilon=1.0, delta=0.01)
     >>> round(float(worst_mistakes(learner, rounds=2).low), 3)
     1.42
@@ -76,7 +76,7 @@ class _Worst:
         self._player: Any = Seat(recipe) if isinstance(recipe, OnlineLearner) else recipe
         self._matrix: NDArray[np.uint8] = table.matrix
         self._points = list(columns)
-        # A concept fits at least so many sequences of examples, each of which is played.
+        # A concept fits at least this many sequences of examples, each of which is played.
         if len(self._points) ** (rounds - 1) > most:
             raise LittlestoneError(f"more than {most} runs; take fewer rounds or a smaller class")
         self._laws: dict[tuple[Labelled, ...], Law] = {}
@@ -84,7 +84,7 @@ class _Worst:
 
     def found(self) -> WorstMistakes:
         low, high = self._from((), None, np.ones(len(self._matrix), dtype=np.bool_))
-        # Runs that were left out may go anywhere, and err in each round.
+        # Omitted runs may err in every round.
         missing = max(law.missing for law in self._laws.values()) * self._rounds
         return WorstMistakes(
             Fraction(low, UNIT),
@@ -95,7 +95,7 @@ class _Worst:
     def _from(
         self, examples: tuple[Labelled, ...], seen: View | None, fitting: NDArray[np.bool_]
     ) -> tuple[int, int]:
-        """Mistakes from here on, times the probability of what was seen: at least and at most."""
+        """Return bounds on the further mistakes, times the probability of what was seen."""
         low = high = 0
         start = len(seen or ())
         for view, mass in self._law(examples).items():

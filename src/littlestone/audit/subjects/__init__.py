@@ -1,1 +1,1 @@
-"""What is audited: correct mechanisms and learners, each with the adversary that knows it best."""
+"""Subjects: correct mechanisms and learners, each with its strongest known adversary."""

@@ -39,7 +39,7 @@ from littlestone.learners.experts.protocols import ExpertsRecipe
 from littlestone.learners.experts.realizable_experts import RealizableExperts
 from littlestone.learners.experts.run import ExpertsRun
 from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
-from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
 from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness, seeded
@@ -48,7 +48,7 @@ from littlestone.randomness import Randomness, seeded
 def experts(recipe: ExpertsRecipe) -> Subject:
     """Make a subject that takes the losses of rounds and answers with the next expert.
 
-    Of several rounds it takes as many as are played with one expert, and says how many.
+    Of several rounds it takes as many as are played with one expert, and returns their number.
     """
 
     def start(rng: Randomness) -> tuple[int, Conversation]:
@@ -66,7 +66,7 @@ def experts(recipe: ExpertsRecipe) -> Subject:
 
 
 def small_dartboard(kind: type[ShrinkingDartboard], epsilon: float, delta: float) -> Subject:
-    """Return one coin and one draw; the coin gets three fifths of the budget."""
+    """Return a dartboard with one coin and one draw; the coin gets three fifths of the budget."""
     rate = epsilon / 5.001
     fake = 1 / (1 + np.expm1(epsilon * 0.6 * 0.9999) / -np.expm1(-rate))
     plan = DartboardPlan(rate=rate, fake=float(fake), batch=1, cap=1)
@@ -74,7 +74,7 @@ def small_dartboard(kind: type[ShrinkingDartboard], epsilon: float, delta: float
 
 
 def _realizable(epsilon: float, delta: float) -> Subject:
-    """Answers with the expert and the phase, which shows even if the same expert is drawn anew."""
+    """Return a subject that answers with the expert and the phase."""
     recipe = RealizableExperts(experts=2, rounds=1000, epsilon=epsilon, delta=delta)
 
     def start(rng: Randomness) -> tuple[Any, Conversation]:
@@ -90,7 +90,7 @@ def _realizable(epsilon: float, delta: float) -> Subject:
 
 
 def _phase_and_draws(subject: Subject, adversary: TwoWorldAdversary) -> PrivacyCurve:
-    """Return the first phase with the draw after it, and all later draws (``OneMoreLoss``)."""
+    """Return the curve of the first phase with its draw and all later draws (``OneMoreLoss``)."""
     recipe: RealizableExperts = subject.open(seeded(0))[0][0]
     rounds = recipe.monitor.threshold
     phase = privacy_curve(subject, adversary, rounds=rounds, negligible=Fraction(1, 1 << 32))
@@ -101,7 +101,7 @@ def _phase_and_draws(subject: Subject, adversary: TwoWorldAdversary) -> PrivacyC
 
 
 def noisy_losses(plan: NoisyLosses) -> Subject:
-    """Return what a batch releases: the noisy answers and the concepts drawn from them."""
+    """Make a subject that releases a batch's noisy answers and the concepts drawn from them."""
 
     def start(rng: Randomness) -> tuple[Any, Conversation]:
         engine = NoisyLossesEngine(plan, rng)
@@ -117,7 +117,7 @@ def noisy_losses(plan: NoisyLosses) -> Subject:
 
 
 def one_answer(epsilon: float, delta: float, *, rounds: int = 2) -> NoisyLosses:
-    """Return one question, one example a batch."""
+    """Return a plan with one query and batches of one example."""
     return NoisyLosses(
         concepts=Thresholds(1), rounds=rounds, epsilon=epsilon, delta=delta, batch=1, rate=0.01
     )
@@ -127,7 +127,7 @@ _DEVIATION: Final = math.sqrt(float(one_answer(1.0, 1e-6).variance))
 
 
 def far_out(answer: Any) -> int:
-    """Return the answer's distance from 0, in deviations at (1, 1e-6), as a whole number."""
+    """Return the answer in standard deviations at (1, 1e-6), rounded to an integer."""
     total: int = answer[0][0]
     return round(total / _DEVIATION)
 
@@ -136,8 +136,7 @@ _one_draw = partial(Audit, adversary=ChargeTheFirst(), goal=0.5, exact_rounds=1)
 
 
 SHARE = 0.9
-# Draws after the release: a key that became an expert of a quarter of all mass shows in one of
-# them except with probability 0.1 %.
+# Draws after the release: an expert with a quarter of the mass is missed with probability 0.1 %.
 LOOKS = 24
 
 
@@ -146,8 +145,8 @@ def construction(
 ) -> Subject:
     """Make a subject that shows its public recipe and takes several examples at once.
 
-    Its answer is everything published meanwhile, the newest last. ``also`` is a bug: a part of the
-    engine that is published, too.
+    Its answer is everything published meanwhile, newest last. ``also`` names a part of the engine
+    that a control publishes, too.
     """
 
     def start(rng: Randomness) -> tuple[SanitizedExperts, Conversation]:
@@ -166,7 +165,7 @@ def construction(
 
 
 def small(epsilon: float, delta: float) -> SanitizedExperts:
-    """Return one switch time, after a block in which two keys can be borderline."""
+    """Return a recipe with one switch time, after a block in which two keys can be borderline."""
     share = PrivateHistogram(epsilon=SHARE * epsilon, delta=SHARE * delta)
     block = 1 << (4 * share.noise_bound).bit_length()
     return SanitizedExperts(
@@ -181,7 +180,7 @@ def small(epsilon: float, delta: float) -> SanitizedExperts:
 
 
 class TwoBorderlineKeys(Deterministic):
-    """Two keys just below the threshold of the histogram; one example more for one of them.
+    """Bring two keys just below the histogram's threshold; send one more example of one.
 
     The noise N of a key has P(N >= 0) = e**rate * P(N >= 1), so each key shows its whole share of
     epsilon. Notices which of the two ever become experts.

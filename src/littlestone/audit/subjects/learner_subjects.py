@@ -17,13 +17,13 @@ from littlestone.audit.subjects import small_learners as small
 from littlestone.audit.two_worlds import Audit, Subject, TwoWorldAdversary
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.sparse_sets import Points
+from littlestone.learners.agnostic_finite.naive_recomposition import NaiveRecomposition
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
-from littlestone.learners.private_prediction.plan import PredictionPlan
-from littlestone.learners.private_prediction.recipe import PrivatePrediction
-from littlestone.learners.rivals.fresh_copies import FreshCopies
-from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
-from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.learners.experts.prediction_plan import PredictionPlan
+from littlestone.learners.experts.private_prediction import PrivatePrediction
+from littlestone.learners.lazy_forest.fresh_copies import FreshCopies
+from littlestone.learners.restarting import Restarting
+from littlestone.learners.unknown_horizon import UnknownHorizon
 from littlestone.randomness import seeded
 
 KEY = "a"
@@ -32,11 +32,10 @@ NEGLIGIBLE = Fraction(1, 1 << 90)
 
 
 def releases_of_all_rounds(subject: Subject, adversary: TwoWorldAdversary) -> PrivacyCurve:
-    """Play a mistake, a mistake or none, then only examples on which nobody errs.
+    """Return the curve of all releases after a mistake, then a mistake or none.
 
-    The first release sees one example. Each later one grows a forest anew from the same two, as
-    far as they matter, so that releases are independent; where one lists nothing, what was shown
-    before stays.
+    The first release depends on one example. Each later one grows a new forest from the same two,
+    so releases are independent; one that lists nothing leaves the published hypothesis.
     """
     del adversary  # plays the first two of these rounds
     recipe: FreshCopies = subject.open(seeded(0))[0].recipe
@@ -50,7 +49,7 @@ def releases_of_all_rounds(subject: Subject, adversary: TwoWorldAdversary) -> Pr
 
 
 def _release(recipe: FreshCopies, labels: tuple[int, ...]) -> Law:
-    """Return what is listed first after these examples: the key, nothing, or another key."""
+    """Return the law of the first listed key after these examples: the key, none, or another."""
 
     def play(tape: Tape) -> Hashable:
         engine = recipe.engine(tape)
@@ -65,7 +64,7 @@ def _release(recipe: FreshCopies, labels: tuple[int, ...]) -> Law:
 
 
 def _shown(releases: Sequence[Law]) -> Law:
-    """Return what is published after each of these releases."""
+    """Return the published hypothesis after each of these releases."""
     views: dict[Hashable, Mass] = {}
     for answers in product(*(release.views.items() for release in releases)):
         shown, mass, view = 0, ONE, []
@@ -83,7 +82,7 @@ ROUNDS = 1000
 def few_copies(
     epsilon: float, delta: float, *, copies: int = 1, cap: int = 20
 ) -> PrivatePrediction:
-    """Return copies over a single point; counting gets a quarter of epsilon."""
+    """Return a recipe of copies over a single point; counting gets a quarter of epsilon."""
     plan = PredictionPlan(copies=copies, rate=epsilon / 8, cap=cap, cap_epsilon=epsilon / 4)
     return PrivatePrediction(
         concepts=Points(1),
@@ -94,14 +93,13 @@ def few_copies(
     )
 
 
-# Of two concepts, apart on point 0 and alike on point 1.
+# Two concepts that differ on point 0 and agree on point 1.
 TWO_AND_A_COMMON_POINT = FiniteClass([[0, 0], [1, 0]])
 DRAWS = 30
 
 
 def draws_of_all_rounds(subject: Subject, adversary: TwoWorldAdversary) -> PrivacyCurve:
-    """Draw afresh in each round; after the special one come examples on which all concepts
-    agree."""
+    """Return the curve of one draw per round; after the challenge all concepts agree."""
     rounds: int = subject.open(seeded(0))[0].recipe.rounds
     return privacy_curve(subject, adversary, rounds=1).times(rounds)
 
@@ -115,8 +113,7 @@ def audit_of(
     negligible_bits: int = 24,
     **more: Any,
 ) -> Audit:
-    """Return an audit of a learner: the recipe for a budget, and the adversary that plays against
-    it."""
+    """Return an audit of a learner: the recipe at a budget, and its adversary."""
     return Audit(
         name=name,
         subject=lambda epsilon, delta: Subject.from_learner(recipe(epsilon, delta)),

@@ -20,9 +20,9 @@ from littlestone.privacy.mechanisms.tree_weights import Sample
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
-# One favoured element against this many others: the ratio shows 92 % of epsilon, often enough.
+# One favoured element against this many: the ratio shows 92 % of epsilon, often enough.
 OTHERS = 12
-# So many noes that the threshold's noise is known to be large.
+# After this many noes the threshold's noise is known to be large.
 NOES = 40
 # Far enough above the list threshold for truncation not to matter.
 COPIES = 60
@@ -35,7 +35,7 @@ ONE_QUESTION = DecisionTrees(Schema.from_mapping({"a": {"grid": [0]}}), 1)
 
 
 def a_tree_or_another(errors: int) -> OneQuestion:
-    """Draw trees that err more often with a smaller probability."""
+    """Return whether a tree or another candidate was drawn, given their errors."""
     return OneQuestion(
         zero=({(0,): (41, errors)}, [1] * OTHERS),
         one=({(0,): (40, errors + 1)}, [0] * OTHERS),
@@ -44,7 +44,7 @@ def a_tree_or_another(errors: int) -> OneQuestion:
 
 
 def monitor(recipe: CountAboveThreshold) -> Subject:
-    """Make a subject that takes bits and answers yes or no; after its first yes, always no."""
+    """Make a subject that takes bits and answers yes or no; after the first yes, always no."""
 
     def start(rng: Randomness) -> tuple[None, Conversation]:
         run = recipe.start(rng=rng)
@@ -54,7 +54,7 @@ def monitor(recipe: CountAboveThreshold) -> Subject:
 
 
 def queries(recipe: AboveThreshold) -> Subject:
-    """Make a subject that takes true answers and says which are above, up to the first."""
+    """Make a subject that takes true answers and reports which are above, up to the first."""
 
     def ask(values: Sequence[int], *, rng: Randomness) -> tuple[bool, ...]:
         run, said = recipe.start(rng=rng), []
@@ -77,7 +77,7 @@ def selection(recipe: ExponentialMechanism) -> Subject:
 
 
 def selection_of_trees(recipe: TreeSelection) -> Subject:
-    """Make a subject that takes counts of records and the others' errors, and draws."""
+    """Make a subject that takes counts of records and the other candidates' errors, and draws."""
 
     def draw(batch: tuple[Any, list[int]], *, rng: Randomness) -> Any:
         tally, others = batch
@@ -89,7 +89,7 @@ def selection_of_trees(recipe: TreeSelection) -> Subject:
 def one_sum(
     epsilon: float, delta: float, *, kind: Callable[..., CorrelatedSums] = CorrelatedSums
 ) -> Subject:
-    """Return one batch of one number, -1 or 1, in coarse units so that noise has few values."""
+    """Return a recipe with one batch of one number, -1 or 1, in coarse units."""
     budget = ZeroConcentrated.largest(epsilon=epsilon, delta=delta)
     recipe = kind(releases=1, width=1, longest_squared=1, rho=budget.rho, unit=1)
 

@@ -15,7 +15,7 @@ from littlestone.learners.batch.irreducible import IrreducibleLearner
 from littlestone.learners.batch.proper_selection import ProperLearner, ProperSelection
 from littlestone.learners.batch.subsampling import Subsampled
 from littlestone.learners.online.proper import HedgeLearner
-from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
+from littlestone.learners.sanitized.batches import SanitizedBatches
 from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
@@ -23,12 +23,12 @@ from littlestone.privacy.mechanisms.sparse_sample import SparseSample
 from littlestone.randomness import Randomness
 
 COIN = FiniteClass([[0], [1]])
-# One concept against twelve others on one point: an example moves it up and all others down.
+# One concept against twelve on one point: an example moves it up and all others down.
 SINGLED_OUT = FiniteClass([[int(i == j) for j in range(13)] for i in range(13)])
 FEW = FiniteClass([[int(i == j) for j in range(5)] for i in range(5)])
 LISTS = 100
 BLOCKS = 6
-# So steep that a hypothesis is nearly a function of the synthetic examples.
+# Steep enough that a hypothesis is nearly a function of the synthetic examples.
 STEEP = 20.0
 
 
@@ -45,10 +45,10 @@ def _sparse_sample(epsilon: float, delta: float) -> Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TellsThePoint:
-    """As revealing as a private learner can be: tells, whatever the labels, if it saw point 0.
+    """A private learner that reveals as much as allowed: whether it saw point 0.
 
-    Algorithm 4 promises what follows from the inner learner's guarantee alone, so it may have
-    this one inside. The telling concept is rare, which makes its odds e**epsilon.
+    Algorithm 4's guarantee follows from the inner learner's guarantee alone, so it may contain this
+    one. The revealing concept is rare, which makes its odds e**epsilon.
     """
 
     epsilon: float
@@ -76,22 +76,22 @@ class TellsThePoint:
     pac_error_bound = error_bound
 
     def needed(self, *, error: float, failure_probability: float) -> int:
-        """Raise a ValueError: it learns nothing."""
+        """Raise a ValueError, since it learns nothing."""
         raise ValueError(f"it learns nothing, got {error=}, {failure_probability=}")
 
 
 def _lists(first: int) -> list[set[str]]:
-    """``first`` lists with "a", the others with "b"."""
+    """Return ``first`` lists with "a" and the others with "b"."""
     return [{"a"}] * first + [{"b"}] * (LISTS - first)
 
 
 def coins(ones: int, size: int) -> list[tuple[int, int]]:
-    """Return a dataset of one point with so many ones among its labels."""
+    """Return a dataset of one point with ``ones`` labels 1."""
     return [(0, 1)] * ones + [(0, 0)] * (size - ones)
 
 
 def says(point: int) -> Any:
-    """Return a function that asks a rule for its label at one point."""
+    """Return a function from a rule to its label at one point."""
     return lambda rule: rule(point)
 
 
@@ -119,7 +119,7 @@ def _subsampled(epsilon: float, delta: float) -> Subject:
 
 
 def _agnostic(epsilon: float, delta: float) -> Subject:
-    """Of two examples one is sampled; the inner budget is as large as the accounting allows."""
+    """Sample one of two examples; the inner budget is as large as the accounting allows."""
     del delta
     scale = epsilon
     while True:

@@ -1,7 +1,7 @@
 """The reader of rows in the two-world game: a file in which one row is replaced.
 
-The auditor stands below the service, whose reader it needs here: the only import upwards, which
-``pyproject.toml`` names.
+The auditor is a lower layer than the reader that it needs here; ``pyproject.toml`` allows this one
+upward import.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -15,16 +15,16 @@ from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.schema import Schema
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.randomness import Randomness
+from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.readers import Columns, read
-from littlestone.runs.intake.sources import BadRow
 
 ROWS: Final = 4
-"""Of a file, and of the only batch: a rule is drawn after the last one."""
+"""The rows of the file, which are one batch: a rule is drawn after the last."""
 COLUMNS: Final = Columns(label="label")
 HEADER: Final = "n,label"
 
 Reader = Callable[[Sequence[str]], Iterable[tuple[Any, int]]]
-"""What the lines of a file below its header become."""
+"""Converts the lines of a file below its header to events."""
 
 
 @cache
@@ -34,7 +34,7 @@ def concepts() -> Stumps:
 
 
 def as_learn_reads(lines: Sequence[str]) -> Iterable[tuple[Any, int]]:
-    """Read every row as a round; one that does not fit counts as its stand-in."""
+    """Read every row as a round; a row that does not fit counts as its stand-in."""
     text = "\n".join([HEADER, *lines, ""]).encode()
     for item in read("-", concepts(), COLUMNS, standard_input=BytesIO(text)):
         event = item.stand_in if isinstance(item, BadRow) else item
@@ -42,7 +42,7 @@ def as_learn_reads(lines: Sequence[str]) -> Iterable[tuple[Any, int]]:
 
 
 def file_reader(epsilon: float, reader: Reader = as_learn_reads, *, name: str = "rows") -> Subject:
-    """Make a subject that takes the lines of a file at once and shows the published rule."""
+    """Make a subject that takes the lines of a file at once and answers with the published rule."""
     recipe = DisjointBatches(concepts=concepts(), epsilon=epsilon, first=ROWS)
 
     def start(rng: Randomness) -> tuple[None, Conversation]:
@@ -60,7 +60,7 @@ def file_reader(epsilon: float, reader: Reader = as_learn_reads, *, name: str = 
 
 @dataclass(frozen=True, slots=True)
 class OneRow(Deterministic):
-    """A file whose first row is one or the other; notice on which numbers the rule says 1."""
+    """Replace the first row of a file; notice on which numbers the rule is 1."""
 
     usual: str
     other: str

@@ -26,13 +26,13 @@ from littlestone.privacy.mixed_budget import MixedBudget
 from littlestone.randomness import Randomness
 
 COPIES = 60
-# One round, nearly all of the budget on the test: what a single release can show of it.
+# One round with nearly all of the budget on the test: the most that one release can show.
 WATCHING = 0.98
 ALTERNATIVE = FiniteClass([[0, 1]])
 
 
-# Half of the values lie below all 19 candidates and one above the first of them only, in one world;
-# in the other a value below all has come to lie above all, and the first is worse than the others.
+# In one world half of the values lie below all 19 candidates and one above the first only; in the
+# # other a value has moved from below all to above all, and the first is worse than the others.
 CUT_FIRST_OR_LATER = OneQuestion(
     zero=[[-99.0] * 30 + [-8.5] + [99.0] * 29],
     one=[[-99.0] * 29 + [-8.5] + [99.0] * 30],
@@ -41,7 +41,7 @@ CUT_FIRST_OR_LATER = OneQuestion(
 
 
 def one_cut(epsilon: float) -> PrivateCuts:
-    """Return cuts of one column at one of the numbers from -9 to 9."""
+    """Return a recipe that cuts one column at one of the numbers from -9 to 9."""
     return PrivateCuts(epsilon=epsilon, columns=1, levels=1, digits=1, least=0, most=0)
 
 
@@ -72,7 +72,7 @@ class FirstOfTwo(Deterministic):
 
 
 def near(share: float) -> int:
-    """Return a share between 0 and 1, coarsely: below, in the middle, above."""
+    """Round a share between 0 and 1 to below, middle or above."""
     return round(4 * share)
 
 
@@ -80,7 +80,7 @@ _enumerated = partial(Audit, goal=0.5, exact_rounds=1, negligible_bits=20)
 
 
 def _fooling(epsilon: float, delta: float) -> Subject:
-    """Guess again, as far above the data as the first guess was below them."""
+    """Return a generator whose second guess is as far above the data as the first was below."""
     budget = MixedBudget.split(epsilon=epsilon, delta=delta, watching=WATCHING)
     discriminator = FiniteDiscriminator(
         rounds=2,
@@ -169,8 +169,8 @@ AUDITS = (
         name="fooling-sanitizer",
         subject=_fooling,
         adversary=OneQuestion(
-            # Both guesses are 1,000 off, where 1,000 is the threshold, or one 999 and one 1,001:
-            # what makes a yes to the first more likely makes one to the second less likely.
+            # Both guesses are off by 1,000 (the threshold), or one by 999 and one by 1,001: a
+            # change that # makes the first yes more likely makes the second less likely.
             zero=np.repeat([0, 1], [9_000, 11_000]),
             one=np.repeat([0, 1], [9_001, 10_999]),
             notice=lambda release: round(100 * release.weights[1]),

@@ -17,6 +17,8 @@ from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
+from littlestone.learners.lazy_forest.eager_forest import EagerForest
+from littlestone.learners.lazy_forest.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.online.standard_optimal import StandardOptimal
@@ -26,8 +28,6 @@ from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, Sam
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
-from littlestone.learners.rivals.eager_forest import EagerForest
-from littlestone.learners.rivals.fresh_copies import FreshCopies
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
 from littlestone.privacy.mechanisms.histogram import PrivateHistogram
@@ -36,7 +36,7 @@ from littlestone.privacy.zcdp import ZeroConcentrated
 
 ROUNDS: Final = 1000
 MANY_SLOTS: Final = 1 << 60
-"""So many that no two examples of layer 0 meet."""
+"""Enough that no two examples of layer 0 share a slot."""
 
 
 def forest(
@@ -48,7 +48,7 @@ def forest(
     slots: int = MANY_SLOTS,
     **plan: Any,
 ) -> LazyForest:
-    """Packed layers under the standard optimal algorithm, with a plan of these numbers."""
+    """Return a packed forest over the standard optimal algorithm with this plan."""
     return LazyForest(
         concepts=concepts,
         rounds=rounds,
@@ -60,7 +60,7 @@ def forest(
 
 
 def early_forest(epsilon: float, delta: float) -> LazyForest:
-    """Points, released as soon as one is frequent; the switch of layer 1 comes at two mistakes."""
+    """Return a forest that releases frequent points early; layer 1 ends after two mistakes."""
     listing = (PrivacyGuarantee(epsilon=epsilon, delta=delta),)
     return forest(
         Points(),
@@ -76,7 +76,7 @@ def early_forest(epsilon: float, delta: float) -> LazyForest:
 
 
 def one_concept_forest(epsilon: float, delta: float) -> LazyForest:
-    """Nothing to learn: copies follow one another, each switched off at about two mistakes."""
+    """Return a forest with one concept, whose copies end after about two mistakes each."""
     return forest(
         FiniteClass([[0]]),
         epsilon,
@@ -91,10 +91,10 @@ def one_concept_forest(epsilon: float, delta: float) -> LazyForest:
 
 
 def listing_forest(epsilon: float, delta: float, *, share: float = 0.9) -> LazyForest:
-    """Points, listed after layer 0; the list gets ``share`` of epsilon.
+    """Return a forest that lists points after layer 0; the list gets ``share`` of epsilon.
 
-    Nothing that occurs once is listed, and the switch of layer 0 leaves time to fill two counts
-    up to the list's threshold.
+    A key that occurs once is never listed, and layer 0 lasts long enough to bring two counts to the
+    list's threshold.
     """
     cost = PrivacyGuarantee(epsilon=float_at_most(share * Fraction(epsilon)), delta=delta)
     budgets = ForestBudgets.from_listing((cost,), epsilon=epsilon)
@@ -113,7 +113,7 @@ def listing_forest(epsilon: float, delta: float, *, share: float = 0.9) -> LazyF
 
 
 def deep_forest(epsilon: float, delta: float, *, share: float = 0.8) -> LazyForest:
-    """Thresholds(6), of dimension 2; the list of layer 1 gets ``share`` of epsilon."""
+    """Return a forest on Thresholds(6), dimension 2; layer 1's list gets ``share`` of epsilon."""
     half = float_at_most(Fraction(delta) / 2)
     first = PrivacyGuarantee(epsilon=float_at_most(share * Fraction(epsilon)), delta=half)
     rest = Fraction(epsilon) - Fraction(first.epsilon)
@@ -135,7 +135,7 @@ def deep_forest(epsilon: float, delta: float, *, share: float = 0.8) -> LazyFore
 
 
 def eager_forest(epsilon: float, delta: float) -> EagerForest:
-    """Return one selection, and nearly all of epsilon for the watch over it."""
+    """Return a recipe with one selection and nearly all of epsilon for watching it."""
     trees = 1000
     return EagerForest(
         concepts=Points(),
@@ -156,14 +156,14 @@ def eager_forest(epsilon: float, delta: float) -> EagerForest:
 
 
 def fresh_copies(epsilon: float, delta: float) -> FreshCopies:
-    """So few rounds that composition is the plain sum; silent unless epsilon is large."""
+    """Return copies for so few rounds that composition is the plain sum."""
     return FreshCopies(concepts=Points(), rounds=3, epsilon=epsilon, delta=delta, trees=4)
 
 
 def fresh_majority(epsilon: float, *, keys: int = 8, share: float = 0.3) -> PrivateMajority:
-    """Return one key of ``keys``.
+    """Return a majority over ``keys`` keys; draws get ``share`` of epsilon.
 
-    A phase may end with its first mistake, and draws get ``share``.
+    A phase may end with its first mistake.
     """
     rate = share * epsilon
     plan = FreshPlan(
@@ -175,7 +175,7 @@ def fresh_majority(epsilon: float, *, keys: int = 8, share: float = 0.3) -> Priv
 
 
 def sampled_majority(epsilon: float, delta: float, *, keys: int = 8) -> PrivateMajority:
-    """Return one vote, two phases; AboveThreshold gets what the draws leave of epsilon."""
+    """Return a majority with one vote and two phases; AboveThreshold gets the rest of epsilon."""
     rho = Fraction(ZeroConcentrated.largest(epsilon=epsilon, delta=delta).rho)
     rate = float_at_most(Fraction(math.sqrt(2 * rho)) * Fraction(999, 1000))
     draws = ZeroConcentrated.rounded_up(rho=Fraction(rate) ** 2 / 8).epsilon_upper_bound(delta)
@@ -190,7 +190,7 @@ def sampled_majority(epsilon: float, delta: float, *, keys: int = 8) -> PrivateM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneGradient(PrivateLinear):
-    """Batches of one example."""
+    """A recipe with batches of one example."""
 
     def batch_size(self, number: int) -> int:
         """Return the number of examples in a batch."""
@@ -199,20 +199,20 @@ class OneGradient(PrivateLinear):
 
 
 def one_gradient(epsilon: float, delta: float) -> PrivateLinear:
-    """Return one batch of one example, whose gradient has five parts of 1/2."""
+    """Return a recipe with one batch of one example, whose gradient has five components 1/2."""
     schema = Schema.from_mapping({name: {"grid": [0]} for name in "abcd"})
     return OneGradient(concepts=Stumps(schema, 1), rounds=1, epsilon=epsilon, delta=delta)
 
 
 def key_list(epsilon: float, delta: float) -> PrivateKeys:
-    """Return a list of keys for few rounds: its threshold is soon reached."""
+    """Return a list of keys for few rounds, whose threshold is soon reached."""
     return PrivateKeys(rounds=ROUNDS, epsilon=epsilon, delta=delta)
 
 
 def places(
     n: int, epsilon: float, /, *, share: float = 0.5, threshold: int = 1, **more: Any
 ) -> dict[str, Any]:
-    """Intervals on n points, with a place that is drawn after so many mistakes."""
+    """Return intervals on n points whose place is drawn after ``threshold`` mistakes."""
     drawing = FreshPlan(
         threshold_epsilon=float_at_most(Fraction(epsilon) - Fraction(share * epsilon)),
         threshold=threshold,
@@ -224,10 +224,10 @@ def places(
 
 
 def eight_places(epsilon: float) -> PrivateWitnesses:
-    """So many that the place of a single mistake is hardly ever drawn by chance."""
+    """Return eight places: the place of a single mistake is rarely drawn by chance."""
     return PrivateWitnesses(**places(8, epsilon))
 
 
 def two_literals(epsilon: float) -> PrivateWitnesses:
-    """Conjunctions of one feature for few rounds: a threshold is soon reached."""
+    """Return conjunctions of one feature for few rounds, whose thresholds are soon reached."""
     return PrivateWitnesses(concepts=Conjunctions(1), rounds=ROUNDS, epsilon=epsilon)

@@ -74,7 +74,7 @@ class BoxHypothesis(Written):
         return labels
 
     def disagreement(self, other: Hypothesis, /) -> Point | None:
-        """Between boxes in closed form; against any other kind, the first such point."""
+        """Return a point on which the two differ; in closed form between boxes."""
         if not isinstance(other, BoxHypothesis) or other.domain != self.domain:
             point: Point | None = first_seen_difference(self, other, self.domain)
         else:
@@ -105,7 +105,7 @@ class BoxHypothesis(Written):
 class Boxes:
     """1[a_i <= x_i <= b_i for all i] on the points of a grid, k coordinates 0 .. n-1; 0 everywhere.
 
-    At most four dimensions; ``Intervals`` is the class for one, with all closed forms.
+    At most four dimensions; for one dimension, ``Intervals`` has all closed forms.
 
     >>> concepts = Boxes(2, 2**20)
     >>> concepts.size > 2**78, concepts.vc_dimension, concepts.littlestone_dimension_upper_bound
@@ -133,12 +133,12 @@ class Boxes:
 
     @property
     def littlestone_dimension_upper_bound(self) -> int:
-        """Halving errs no more often than this."""
+        """The mistake bound of halving, log₂ of the size."""
         return self.size.bit_length() - 1
 
     @property
     def littlestone_dimension_lower_bound(self) -> int:
-        """Around any one point, each end is a threshold of its own."""
+        """From any point, each of the 2k ends is an independent threshold."""
         return self.k * IntervalSystem(self.n, self._box).rank
 
     @property
@@ -155,7 +155,7 @@ class Boxes:
 
     @property
     def dual_littlestone_dimension(self) -> int:
-        """Boxes from the lower ends halve each coordinate; no more than all points allow."""
+        """Boxes that start at the lower ends halve each coordinate, down to single points."""
         most = self.domain.size.bit_length() - 1
         if self.k * (self.n.bit_length() - 1) == most:
             return most
@@ -167,7 +167,7 @@ class Boxes:
         return self._as_finite("dual VC").dual_vc_dimension
 
     def agreed(self) -> tuple[Example, int]:
-        """At a point within, from where each of the 2k ends is sought by itself."""
+        """Return a point inside; from it, the 2k ends are independent thresholds."""
         line = IntervalSystem(self.n, self._box)
         return ((line.deepest,) * self.k, 1), self.k * line.rank
 
@@ -188,7 +188,7 @@ class Boxes:
         return BoxVersionSpace(self, None, frozenset())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """Exact, by trying all sides but those of the last coordinate; few points only."""
+        """Return the mistakes of the best box, exactly; for tallies with few points."""
         counts = {self.domain.check(x): ones - zeros for x, (zeros, ones) in tally.items()}
         if not counts:
             return 0
@@ -207,7 +207,7 @@ class Boxes:
         return sum(ones for _, ones in tally.values()) - best
 
     def concepts(self) -> Iterator[BoxHypothesis]:
-        """0 everywhere, then all others by their bounds."""
+        """Yield 0 everywhere, then all boxes ordered by their bounds."""
         yield self._box(None)
         for bounds in _every_bounds(self.k, self.n):
             yield self._box(bounds)
@@ -224,11 +224,11 @@ class Boxes:
 
 @dataclass(frozen=True, slots=True)
 class BoxVersionSpace(Searched):
-    """The boxes that hold the ``core``, the hull of all positives, and none of the negatives.
+    """The boxes that contain the ``core``, the hull of all positives, and no negative.
 
-    A negative that another one makes superfluous is left out, and one stands for all that span the
-    same with the core, so that equal is equal. Without a positive the core is None; when no box is
-    left, the negatives are.
+    Redundant negatives are dropped, and negatives with the same hull are represented by one point,
+    so that equal spaces compare equal. Without a positive the core is None; in an empty space the
+    negatives are None.
     """
 
     concept_class: Boxes
@@ -242,12 +242,12 @@ class BoxVersionSpace(Searched):
 
     @property
     def size(self) -> int:
-        """How many boxes are left: exact for small classes; ValueError beyond."""
+        """The number of boxes left, exact for small classes; ValueError beyond."""
         return 0 if self.negatives is None else self._listed(self.negatives).size
 
     @property
     def dimension(self) -> int:
-        """Exact for small classes; ValueError beyond."""
+        """The dimension, exact for small classes; ValueError beyond."""
         return -1 if self.negatives is None else self._listed(self.negatives).dimension
 
     def _listed(self, negatives: frozenset[Point]) -> BitSetSpace:
@@ -272,7 +272,7 @@ class BoxVersionSpace(Searched):
             core, negatives = wider, _nearest(wider, self.negatives)
         else:
             if any(inside(z, wider) for z in self.negatives):
-                return self  # whatever holds this point holds that one
+                return self  # every box with this point also contains the negative
             rest = (z for z in self.negatives if not inside(point, hull(core, z)))
             negatives = frozenset((*rest, _folded(core, point)))
         lost = core is not None and any(inside(z, core) for z in negatives)
@@ -292,14 +292,14 @@ class BoxVersionSpace(Searched):
         return self.concept_class._box(self.core)
 
     def _left(self) -> float:
-        """Return how many boxes are left, in logarithms and as if every end were free by itself."""
+        """Estimate the logarithm of the number of boxes left, treating the ends as independent."""
         n, k = self.concept_class.n, self.concept_class.k
         if self.core is None:
             return 2 * k * math.log(n + 1)
         return sum(math.log(reach + 1) for pair in self._reaches(self.core) for reach in pair)
 
     def _reaches(self, core: Bounds) -> list[tuple[int, int]]:
-        """Return how far the core could be stretched in each direction alone."""
+        """Return how far the core can be extended in each direction alone."""
         found = []
         for i, (first, last) in enumerate(core):
             blocks = [z[i] for z in self.negatives or () if _beside(z, core, i)]
@@ -309,7 +309,7 @@ class BoxVersionSpace(Searched):
         return found
 
     def _points(self, hypothesis: Hypothesis) -> Iterator[Point]:
-        """Points among which is a mistake, if there is one."""
+        """Return points that include a mistake if there is one."""
         concepts = self.concept_class
         if concepts.domain.size <= _MOST_SCANNED:
             yield from concepts.domain
@@ -326,14 +326,14 @@ class BoxVersionSpace(Searched):
             yield tuple(apart)  # type: ignore[arg-type]
 
     def _outside_negatives(self) -> Iterator[Point]:
-        """Yield the middle, or else the first point that may have either label."""
+        """Yield the middle, or the first point that may have either label."""
         concepts, negatives = self.concept_class, self.negatives or frozenset()
         middle = ((concepts.n - 1) // 2,) * concepts.k
         free = (x for x in chain([middle], concepts.domain) if x not in negatives)
         return islice(free, 1)
 
     def _around(self, core: Bounds, bounds: Bounds) -> Iterator[Point]:
-        """On the lines through a corner of the core: where it ends, where the box does, halfway."""
+        """Yield points on the axes through a corner of the core: both ends, and midpoints."""
         corner, n = [first for first, _ in core], self.concept_class.n
         for i, ((first, last), (low, high)) in enumerate(zip(core, bounds, strict=True)):
             below, above = self._reaches(core)[i]
@@ -358,37 +358,36 @@ def hull(core: Bounds | None, x: Point) -> Bounds:
 
 
 def _beside(x: Point, core: Bounds, i: int) -> bool:
-    """Return whether it lies within the core but for coordinate i."""
+    """Return whether the point lies within the core in every coordinate except i."""
     return all(core[j][0] <= x[j] <= core[j][1] for j in range(len(x)) if j != i)
 
 
 def _nearest(core: Bounds, negatives: Iterable[Point]) -> frozenset[Point]:
-    """Return those whose hull with the core holds no other."""
-    kept: list[Point] = []
+    """Return the negatives whose hull with the core contains no other negative."""
+    found: list[Point] = []
     folded = {_folded(core, z) for z in negatives}
     for z in sorted(folded, key=lambda z: _distance(z, core)):
         around = hull(core, z)
-        if not any(inside(other, around) for other in kept):
-            kept.append(z)
-    return frozenset(kept)
+        if not any(inside(other, around) for other in found):
+            found.append(z)
+    return frozenset(found)
 
 
 def _folded(core: Bounds | None, x: Point) -> Point:
-    """Return one point for all whose hull with the core is the same: a box holds all of them or
-    none."""
+    """Return one representative of all points with the same hull with the core."""
     if core is None:
         return x
     return tuple(a if a <= place <= b else place for place, (a, b) in zip(x, core, strict=True))
 
 
 def _distance(x: Point, core: Bounds) -> tuple[int, Point]:
-    """In steps; what lies in a hull is nearer than what spans it."""
+    """Return the L1 distance to the core; points inside a hull are nearer than its corner."""
     far = sum(max(a - place, place - b, 0) for place, (a, b) in zip(x, core, strict=True))
     return far, x
 
 
 def _best_stretch(places: NDArray[np.int64], gains: NDArray[np.int64]) -> int:
-    """Return the largest sum of gains between two places."""
+    """Return the largest sum of gains over consecutive places."""
     saved = best = 0
     for place in sorted(set(places.tolist())):
         saved = max(0, saved + int(gains[places == place].sum()))

@@ -33,9 +33,9 @@ Point = tuple[int, ...]
 class NoPositive:
     """The conjunctions that are 0 on the ``negatives``, and the empty concept.
 
-    Its dimension is 1 + that of the largest subcube without negatives (0 if every point is one):
-    a 1 at x leaves the dimension of the largest such subcube around x, which bounds it, and the
-    conjunctions within the largest subcube, with the empty concept, reach it.
+    Its dimension is 1 + that of the largest subcube without negatives (0 if every point is
+    negative). Upper bound: a 1 at x leaves the dimension of the largest such subcube around x.
+    Lower bound: the conjunctions within the largest subcube, with the empty concept.
     """
 
     n: int
@@ -48,7 +48,7 @@ class NoPositive:
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of what is left; -1 when empty."""
+        """The Littlestone dimension of the remaining concepts; -1 if none."""
         shortest = self._shortest_term()
         return 0 if shortest is None else 1 + self.n - shortest[0].bit_count()
 
@@ -72,7 +72,7 @@ class NoPositive:
         return not y or x not in self.negatives
 
     def near(self, hypothesis: Hypothesis) -> Iterator[Point]:
-        """Points worth trying: a known negative, the best subcube, a point labelled 1."""
+        """Yield points worth trying: a known negative, the best subcube, a point labelled 1."""
         yield from (z for z in self.negatives if hypothesis(z))
         shortest = self._shortest_term()
         if shortest is not None:
@@ -82,7 +82,7 @@ class NoPositive:
             yield tuple(values.get(feature, 0) for feature in range(self.n))
 
     def _shortest_term(self) -> tuple[int, int] | None:
-        """Features and values of a shortest term that is false on all negatives."""
+        """Return features and values of a shortest term that is false on all negatives."""
         negatives = sorted(map(mask_of, self.negatives))
         for literals in range(self.n + 1):
             found = _excluding(negatives, (1 << self.n) - 1, literals)
@@ -93,7 +93,7 @@ class NoPositive:
 
 @dataclass(frozen=True, slots=True)
 class AfterPositive:
-    """The conjunctions of some literals of a most specific one, at least one of each clause.
+    """The conjunctions of some literals of a most specific one, with at least one of each clause.
 
     ``features`` and ``values`` are the most specific conjunction, each clause the features of its
     literals that are false at a negative. The dimension is the number of literals less the
@@ -114,7 +114,7 @@ class AfterPositive:
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of what is left; -1 when empty."""
+        """The Littlestone dimension of the remaining concepts; -1 if none."""
         return self.features.bit_count() - fewest_hitting(self.clauses)
 
     def restrict(self, x: Point, y: Label) -> "AfterPositive | None":
@@ -144,9 +144,9 @@ class AfterPositive:
         return all(clause & ~false for clause in self.clauses) if y else false != 0
 
     def near(self, hypothesis: Hypothesis) -> Iterator[Point]:
-        """Points worth trying: none, one or all of the literals false, and where the two differ.
+        """Yield points worth trying: none, one or all of the literals false, and a difference.
 
-        More false literals leave a subset of what fewer leave, so one is enough for a 1.
+        More false literals leave a subset of the concepts, so one is enough for a 1.
         """
         for flipped in (0, *bits(self.features), self.features):
             yield point_of(self.values ^ flipped, self.n)
@@ -175,7 +175,7 @@ def wrong_points(part: NoPositive | AfterPositive, hypothesis: Hypothesis) -> It
 def _descend(
     prefix: Point, part: AfterPositive, hypothesis: ConjunctionHypothesis
 ) -> Iterator[Point]:
-    """Yield the points that begin with ``prefix``, without the branches that hold no wrong one."""
+    """Yield the wrong points that begin with ``prefix``, skipping branches without any."""
     if len(prefix) == part.n:
         yield prefix
     elif _holds_wrong_zero(prefix, part, hypothesis) or _holds_wrong_one(prefix, part, hypothesis):
@@ -216,7 +216,7 @@ def _falsified(prefix: Point, hypothesis: ConjunctionHypothesis) -> bool:
 
 
 def _excluding(negatives: list[int], free: int, literals: int) -> tuple[int, int] | None:
-    """Features and values of at most so many literals that are false on all negatives."""
+    """Return features and values of at most ``literals`` literals, false on all negatives."""
     if not negatives:
         return 0, 0
     if literals == 0:
@@ -283,7 +283,7 @@ class Conjunctions:
 
     @property
     def vc_dimension(self) -> int:
-        """n, except that a single feature has all four functions.
+        """n, except for n = 1, where all four functions are concepts.
 
         To shatter n + 1 >= 3 points takes, for each, a literal that is false there and true at
         the others; two of them are about one feature, and neither can be the same nor opposite.
@@ -292,7 +292,7 @@ class Conjunctions:
 
     @property
     def dual_littlestone_dimension(self) -> int:
-        """The n single literals tell all 2**n points apart, in every pattern."""
+        """n: the 2**n points give the single literals every pattern."""
         return self.n
 
     @property
@@ -305,16 +305,16 @@ class Conjunctions:
         return ((1,) * self.n, 1), self.n
 
     def witness_system(self) -> LiteralSystem:
-        """Return the system that begins with all 2n literals; a conjunction has at most n."""
+        """Return the system that starts with all 2n literals; a conjunction has at most n."""
         literals = tuple(product(range(self.n), (0, 1)))
         return LiteralSystem(literals, label=1, rule=self._of_literals)
 
     def placed_system(self) -> CubeSystem | None:
-        """With a point first; for more features its draw would have to be finer than it is."""
+        """Return the system that first finds a point, or None for too many features."""
         return CubeSystem(self.n, self._of_literals) if self.n <= _MOST_FEATURES_DRAWN else None
 
     def _of_literals(self, left: int) -> ConjunctionHypothesis:
-        """Return the conjunction of all literals left, of which two bits for each feature tell."""
+        """Return the conjunction of the literals left, encoded as two bits per feature."""
         both = [(f, left >> 2 * f & 3) for f in range(self.n) if left >> 2 * f & 3]
         if any(bits == 3 for _, bits in both):
             return ConjunctionHypothesis(self.n, None)
@@ -325,7 +325,7 @@ class Conjunctions:
         return ConjunctionVersionSpace(self, NoPositive(self.n, KeySet()))
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """Return all the ones, less what the best subcube saves.
+        """Return the mistakes of the best concept: all ones minus the best subcube's gain.
 
         Exponential in n, at worst 3**n.
         """
@@ -334,7 +334,7 @@ class Conjunctions:
         return sum(ones for _, ones in tally.values()) - max(0, search(gains, self.n))
 
     def concepts(self) -> Iterator[ConjunctionHypothesis]:
-        """0 everywhere, then the conjunctions, features without a literal first."""
+        """Yield 0 everywhere, then the conjunctions, features without a literal first."""
         yield ConjunctionHypothesis(self.n, None)
         for values in product((None, 0, 1), repeat=self.n):
             term = tuple((f, v) for f, v in enumerate(values) if v is not None)
@@ -351,7 +351,7 @@ class ConjunctionVersionSpace(InParts):
     of its labels and makes the label at x 0. Before it, label 1 at x leaves the dimension q of
     the largest subcube around x without negatives, and label 0 leaves at least a face of it, of
     dimension q - 1, on which all conjunctions and the empty concept have dimension q.
-    Size and dimension are exact, and exponential searches at worst.
+    Size and dimension are exact and take exponential time at worst.
     """
 
     concept_class: Conjunctions
@@ -367,16 +367,17 @@ class ConjunctionVersionSpace(InParts):
         return most_specific
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """In the order of the points."""
+        """Yield the mistakes in the order of the points."""
         if self.part is None:
             return
         points = wrong_points(self.part, hypothesis)
         yield from ((x, 1 - hypothesis(x)) for x in points)
 
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """Exact up to 8 features; beyond, exact for the standard optimal hypothesis.
+        """Return the hardest mistake, exactly up to 8 features or for the optimal hypothesis.
 
-        Other hypotheses are then tried on a fixed family of points only. Among equals, the first.
+        Beyond that, other hypotheses are tried on a fixed family of points. Among equals, the
+        first.
         """
         if self.part is None:
             return None
@@ -386,14 +387,14 @@ class ConjunctionVersionSpace(InParts):
         for x in points:
             y = 1 - hypothesis(x)
             left = self.part.restrict(x, y)
-            kept = (-1, 0) if left is None else (left.dimension, left.size)
-            if kept > best:
-                best, hardest = kept, (x, y)
+            rank = (-1, 0) if left is None else (left.dimension, left.size)
+            if rank > best:
+                best, hardest = rank, (x, y)
         return hardest
 
 
 def _best_sum_at_once(gains: Mapping[Any, int], n: int) -> int:
-    """Return the largest sum over a subcube: every axis gets a third value that stands for both."""
+    """Return the largest sum over a subcube; a third value on each axis stands for both."""
     sums = np.zeros((2,) * n, dtype=np.int64)
     for x, gain in gains.items():
         sums[x] = gain
@@ -403,7 +404,7 @@ def _best_sum_at_once(gains: Mapping[Any, int], n: int) -> int:
 
 
 def _best_sum(gains: Mapping[Any, int], n: int) -> int:
-    """Return the same by branch and bound: for many features, and points that are few or easy."""
+    """Return the same by branch and bound, for many features and few points."""
     best = 0
 
     def search(left: list[tuple[Any, int]], feature: int) -> None:

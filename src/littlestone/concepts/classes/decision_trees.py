@@ -21,11 +21,11 @@ MOST_LISTED: Final = 1 << 16
 @require.checked
 @dataclass(frozen=True, slots=True)
 class DecisionTrees:
-    """All trees that ask at most ``depth`` questions, each about one field, on the way to a leaf.
+    """All trees that ask at most ``depth`` questions, each about one field, on every path.
 
-    They are far too many to list or to keep a version space of; ``DisjointBatches`` draws from
-    them all the same. ``size`` counts trees, some of which are the same function. Leaves have the
-    labels that the schema declares.
+    There are too many to list or to keep a version space, but ``DisjointBatches`` can draw from
+    them. ``size`` counts trees, some of which are the same function. Leaves have the labels that
+    the schema declares.
 
     >>> schema = Schema.from_mapping(
     ...     {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}}
@@ -66,7 +66,7 @@ class DecisionTrees:
 
     @property
     def littlestone_dimension_upper_bound(self) -> int:
-        """Halving errs no more often than this, with more than two labels as well."""
+        """The mistake bound of halving, also with more than two labels."""
         return self.size.bit_length() - 1
 
     @property
@@ -107,7 +107,7 @@ class DecisionTrees:
         return DecisionTree(self.schema, label)
 
     def concepts(self) -> Iterator[DecisionTree]:
-        """Yield every tree, the simplest first; ValueError where there are too many.
+        """Yield every tree, the simplest first; raise a ValueError if there are too many.
 
         Some are the same function: a position among ``size`` trees is one in this list.
         """
@@ -135,7 +135,7 @@ class DecisionTrees:
         return self._fewest(holds, counts, self.depth)
 
     def holding(self, cells: NDArray[np.int64], dtype: type = np.int64, /) -> NDArray[Any]:
-        """For each record, given by its cells, and each question: whether it holds."""
+        """Return whether each question holds for each record, given by its cells."""
         if cells.ndim != 2 or cells.shape[1] != len(self.schema.fields):
             raise ValueError(
                 f"cells must have a row for each record and a column for each of the "

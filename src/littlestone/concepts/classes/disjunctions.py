@@ -1,4 +1,4 @@
-"""Monotone disjunctions of at most k features: what Winnow learns."""
+"""Monotone disjunctions of at most k features, the class that Winnow learns."""
 
 import math
 from collections.abc import Iterator
@@ -61,12 +61,12 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def littlestone_dimension_upper_bound(self) -> int:
-        """Halving errs no more often than this."""
+        """The mistake bound of halving, log₂ of the size."""
         return self.size.bit_length() - 1
 
     @property
     def littlestone_dimension(self) -> int:
-        """Exact where every set splits evenly (k = 1, k = n), or the class is small."""
+        """Exact for k = 1, k = n and small classes; ValueError otherwise."""
         if self.k in (1, self.n):
             return self.littlestone_dimension_upper_bound
         return self._as_finite("Littlestone").littlestone_dimension
@@ -80,7 +80,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def dual_littlestone_dimension(self) -> int:
-        """The n single features tell all 2**n points apart, in every pattern."""
+        """n: the 2**n points give the single features every pattern."""
         return self.n
 
     @property
@@ -97,7 +97,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
         return ((0,) * self.n, 0), self.k * ((self.n // self.k + 1).bit_length() - 1)
 
     def witness_system(self) -> LiteralSystem:
-        """0 is the conjunction of "this feature is 0", for the features chosen."""
+        """Return the system of the negation, a conjunction of "this feature is 0"."""
         literals = tuple((feature, 0) for feature in range(self.n))
         return LiteralSystem(literals, label=0, rule=self._of_features)
 
@@ -109,7 +109,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
         return DisjunctionVersionSpace(self, (1 << self.n) - 1, frozenset())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """Exact, by branch and bound; exponential in k at worst."""
+        """Return the mistakes of the best concept by branch and bound; exponential in k."""
         counts = [(mask_of(self.domain.check(x)), *two) for x, two in tally.items()]
         counts.sort(key=lambda entry: -entry[2])
         return _Search(counts, self.k).fewest()
@@ -134,8 +134,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 class DisjunctionVersionSpace(Searched):
     """The sets of at most k features, all from ``features``, that meet every clause.
 
-    Equal means equal features and clauses; with few features left, different ones may still have
-    the same sets.
+    Spaces are equal if their features and clauses are; unequal ones may still have the same sets.
     """
 
     concept_class: MonotoneDisjunctions
@@ -144,7 +143,7 @@ class DisjunctionVersionSpace(Searched):
 
     def __post_init__(self) -> None:
         if self.is_empty or fewest_hitting(self.clauses) > self.concept_class.k:
-            # There is one empty version space, so that equal is equal.
+            # A single empty version space, so that equal spaces compare equal.
             require.settle(self, features=0, clauses=frozenset({0}))
 
     @property
@@ -159,7 +158,7 @@ class DisjunctionVersionSpace(Searched):
 
     @property
     def dimension(self) -> int:
-        """Exact for small classes; ValueError beyond."""
+        """The dimension, exact for small classes; ValueError beyond."""
         concepts = self.concept_class
         if self.is_empty:
             return -1
@@ -206,8 +205,7 @@ class DisjunctionVersionSpace(Searched):
         return self.size
 
     def _points(self, hypothesis: Hypothesis) -> Iterator[Point]:
-        """Yield all of them up to 10 features; beyond, those that differ from 0 or 1 in one
-        feature."""
+        """Yield all points up to 10 features; beyond, those near all-0 and all-1."""
         del hypothesis
         n = self.concept_class.n
         if n <= _MOST_FEATURES_SCANNED:
@@ -232,7 +230,7 @@ class _Search:
         return self._fewest
 
     def _extend(self, chosen: int, barred: int) -> None:
-        """Try all supersets of ``chosen`` without ``barred``; an example without either is open."""
+        """Try all supersets of ``chosen`` without the features in ``barred``."""
         lost = sum(
             zeros if point & chosen else ones if not point & ~barred else 0
             for point, zeros, ones in self._counts
@@ -257,12 +255,12 @@ class _Search:
 
 
 def disjunction(mask: int, n: int) -> WeightedFeatures:
-    """1 where one of the features in the mask is."""
+    """Return the disjunction of the features in the mask."""
     return WeightedFeatures(point_of(mask, n), 1)
 
 
 def _number(x: Point) -> int:
-    """Return the place of a point in the order of the cube."""
+    """Return the index of a point in the order of the cube."""
     return int("".join(map(str, x)), 2)
 
 

@@ -30,9 +30,8 @@ _LARGEST_MATRIX = 1 << 28
 class FiniteClass:
     """The rows of a 0/1 matrix as concepts over the points 0 .. columns-1.
 
-    Equal rows are one concept. A class is a set: the rows are kept sorted, so that two classes
-    with the same concepts are equal. What is learned about its subclasses (dimensions,
-    predictions) is remembered with the class, up to a fixed number of entries.
+    Equal rows are one concept. Rows are sorted, so that two classes with the same concepts are
+    equal. Dimensions and predictions of subclasses are cached with the class, up to a fixed number.
 
     >>> concepts = FiniteClass([[0, 0], [0, 1], [1, 1], [0, 1]])
     >>> concepts.size, concepts.littlestone_dimension
@@ -55,9 +54,10 @@ class FiniteClass:
 
     @classmethod
     def from_class(cls, concepts: ConceptClass, points: Iterable[Point] | None = None) -> Self:
-        """Return a class with finitely many concepts, on the given points (all of them by default).
+        """Return a finite class restricted to the given points (all by default).
 
-        Point number i of the result is the i-th of ``points``. A finite class is itself.
+        Point number i of the result is the i-th of ``points``. A ``FiniteClass`` is returned
+        unchanged.
         """
         if points is None and isinstance(concepts, cls):
             return concepts
@@ -140,7 +140,7 @@ class FiniteClass:
 
 @lru_cache(maxsize=16)
 def listed_class(concepts: ConceptClass) -> FiniteClass:
-    """``FiniteClass.from_class``, remembered: dimensions are asked for again and again."""
+    """Return ``FiniteClass.from_class``, cached since dimensions are needed repeatedly."""
     return FiniteClass.from_class(concepts)
 
 
@@ -158,7 +158,7 @@ class FiniteVersionSpace(BitSetSpace):
         return self if members == self.members else FiniteVersionSpace(self.concept_class, members)
 
     def standard_optimal(self) -> TableHypothesis:
-        """Label 1 exactly where it keeps the larger Littlestone dimension."""
+        """Return the hypothesis with label 1 where that keeps the larger Littlestone dimension."""
         if self._optimal is None:
             object.__setattr__(self, "_optimal", self._predict())
         assert self._optimal is not None
@@ -249,7 +249,7 @@ _LARGEST_RESULT = 1 << 22
 
 @require.checked
 def aggregate(combine: Callable[..., object], *classes: FiniteClass) -> FiniteClass:
-    """G(H₁, …, H_k): all G(h₁, …, h_k) with hᵢ in Hᵢ, taken point by point.
+    """Return G(H₁, …, H_k): all pointwise G(h₁, …, h_k) with hᵢ in Hᵢ.
 
     ``combine`` is G, on arguments that are 0 or 1.
 
@@ -270,20 +270,20 @@ def aggregate(combine: Callable[..., object], *classes: FiniteClass) -> FiniteCl
 
 @require.checked
 def complement(concepts: FiniteClass) -> FiniteClass:
-    """1 − H: every concept with its labels swapped."""
+    """Return 1 − H: every concept with its labels swapped."""
     return FiniteClass(1 - concepts.matrix)
 
 
 @require.checked
 def union(left: FiniteClass, right: FiniteClass) -> FiniteClass:
-    """H₁ ∪ H₂, as sets of concepts."""
+    """Return H₁ ∪ H₂, as sets of concepts."""
     _refuse_different_domains((left, right))
     return FiniteClass(np.concatenate([left.matrix, right.matrix]))
 
 
 @require.checked
 def xor(left: FiniteClass, right: FiniteClass) -> FiniteClass:
-    """H₁ ⊕ H₂: all h₁ ⊕ h₂, which say where the two disagree."""
+    """Return H₁ ⊕ H₂: all h₁ ⊕ h₂, which are 1 where the two disagree."""
     return aggregate(lambda a, b: a != b, left, right)
 
 
@@ -291,7 +291,7 @@ def xor(left: FiniteClass, right: FiniteClass) -> FiniteClass:
 def majority(
     concepts: FiniteClass, members: int, *, threshold: Fraction = Fraction(1, 2)
 ) -> FiniteClass:
-    """H_{m,a}: label 1 where at least the share ``threshold`` of m concepts does.
+    """Return H_{m,a}: label 1 where at least the share ``threshold`` of m concepts has label 1.
 
     [P, Section E] uses a = 1/2, where an even m breaks ties towards 1.
 
@@ -304,7 +304,7 @@ def majority(
         raise ValueError(f"threshold must lie in [0, 1], got threshold={threshold!r}")
     _refuse_many_combinations(members * concepts.size)
     fewest = -(-threshold.numerator * members // threshold.denominator)  # rounded up, exactly
-    # Counts of all points in one whole number, each in as many bits as it needs.
+    # Counts of all points packed into one integer.
     places = [members.bit_length() * point for point in range(concepts.domain.size)]
     rows = [sum(1 << places[x] for x in np.flatnonzero(row)) for row in concepts.matrix]
     votes, looked_at = set(rows), 0
@@ -318,7 +318,7 @@ def majority(
 
 @require.checked
 def labelled(concepts: FiniteClass) -> FiniteClass:
-    """H^label over X × {0, 1}: whether h errs on (x, y); its point 2x + y stands for (x, y)."""
+    """Return H^label over X × {0, 1}: whether h errs on (x, y), which is point 2x + y."""
     errs: NDArray[np.uint8] = concepts.matrix[:, :, None] != np.array([0, 1])
     return FiniteClass(errs.reshape(concepts.size, -1))
 

@@ -17,7 +17,7 @@ Dimension 1 needs g1 >= 1, dimension 2 needs g1 >= 2, and
 2**(p-1) - 1 and 2**p - 1. Three gaps of 2**p - 1 are left, enough for dimension 2p - 1 by
 induction. One gap: cut 2**p - 1 off, then 2**(p-1) - 1 off; two gaps of 2**p - 1 are left.
 2p + 2: cut 2**p - 1 off (f = 2p + 1); a gap of 2**(p+1) - 1, or of 5 * 2**(p-1) - 1, is left, and
-the case 2p + 1 goes on from there.
+the case 2p + 1 applies from there.
 
 *Necessary.* The first cut needs g1 >= L(d - 1), which is the first number of each line. If g2 is
 below L(2p - 1) = 3 * 2**(p-1) - 1, the cuts with f >= 2p - 1 all fall into g1. Write a cut as the
@@ -38,8 +38,7 @@ from itertools import chain
 
 
 def cut_dimension(before: int, after: int) -> int:
-    """Return the dimension left by a 1 at a point with ``before`` left ends and ``after`` right
-    ends."""
+    """Return the dimension after a 1 at a point with these numbers of left and right ends."""
     return before.bit_length() + after.bit_length() - 2
 
 
@@ -65,7 +64,7 @@ def gaps_dimension(largest: int, second: int = 0) -> int:
 
 
 def breakpoints(gap: int) -> Iterator[int]:
-    """Positions 1 .. gap (some perhaps twice) between which no dimension here changes.
+    """Yield positions 1 .. gap, with repeats, between which no dimension changes.
 
     Every condition above compares i or gap + 1 - i with an odd number up to 7 times a power of 2.
     """
@@ -74,7 +73,7 @@ def breakpoints(gap: int) -> Iterator[int]:
         distance = odd
         while distance <= gap:
             yield distance
-            yield gap + 2 - distance  # the first position that is nearer to the end than that
+            yield gap + 2 - distance  # the first position nearer to the end
             distance *= 2
 
 
@@ -86,7 +85,7 @@ def pieces(gap: int) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=1 << 12)
 def optimal_ones_within(largest: int, second: int, third: int) -> tuple[tuple[int, int], ...]:
-    """Return the ranges of positions in the largest gap where the standard optimal prediction is 1.
+    """Return the ranges of the largest gap where the standard optimal prediction is 1.
 
     >>> optimal_ones_within(3, 0, 0), optimal_ones_within(3, 3, 0)
     (((2, 2),), ())

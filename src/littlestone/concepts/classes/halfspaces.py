@@ -25,9 +25,9 @@ Vector = tuple[Fraction, ...]
 class MarginHalfspaces:
     """Halfspaces through the origin, over the unit ball, with all examples ``margin`` away.
 
-    A stream is realizable when some unit vector w has w·x >= margin on the points labelled 1 and
-    w·x <= -margin on the others. The concepts are the halfspaces; what the margin restricts is
-    the examples that go with one. A float margin means the decimal number that it prints as.
+    A stream is realizable if some unit vector w has w·x >= margin on the points labelled 1 and
+    w·x <= -margin on the others. The concepts are the halfspaces; the margin restricts their
+    examples. A float margin means the decimal number that it prints as.
 
     >>> concepts = MarginHalfspaces(3, 0.25)
     >>> concepts.mistake_bound, concepts.vc_dimension
@@ -59,12 +59,12 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def mistake_bound(self) -> int:
-        """What the perceptron promises: floor(1 / margin²)."""
+        """The perceptron's mistake bound, floor(1 / margin²)."""
         return math.floor(1 / self.margin**2)
 
     @property
     def littlestone_dimension_upper_bound(self) -> int:
-        """No class has a larger dimension than some learner's mistake bound."""
+        """The perceptron's mistake bound, which bounds the dimension."""
         return self.mistake_bound
 
     @property
@@ -95,7 +95,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The same: w and x play the same part in w·x, and (±margin, …) are rational points."""
+        """Equal to the VC dimension, by the symmetry of w·x."""
         return self.vc_dimension
 
     def fits(self, concept: Hypothesis, x: Point, /) -> bool:
@@ -111,7 +111,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
         return MarginVersionSpace(self, KeySet(), (), None)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """Exact, by search: for realizable tallies, or at most 16 different points."""
+        """Return the mistakes of the best concept, if realizable or at most 16 different points."""
         check = self.domain.check
         examples = [((check(x), y), n) for x, two in tally.items() for y, n in enumerate(two) if n]
         everything = self.version_space()
@@ -128,7 +128,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
         return _fewest_left_out(self.version_space(), examples)
 
     def concepts(self) -> Iterator[LinearHypothesis]:
-        """By the largest weight, then in the order of the weights; endless."""
+        """Yield halfspaces by largest weight, then in the order of the weights; endless."""
         for largest in count(1):
             for weights in product(range(-largest, largest + 1), repeat=self.dimension):
                 if max(map(abs, weights)) == largest and math.gcd(*weights) == 1:
@@ -137,7 +137,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginVersionSpace(Searched):
-    """The halfspaces that have all examples so far at the margin or farther.
+    """The halfspaces whose margin no example violates.
 
     The largest possible margin is the distance from the origin to the convex hull of the points
     labelled 1 and the negated points labelled 0; ``corners`` are those that span its nearest
@@ -158,7 +158,7 @@ class MarginVersionSpace(Searched):
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of what is left; -1 when empty."""
+        """The Littlestone dimension of the remaining concepts; -1 if none."""
         if self.examples is None:
             return -1
         raise ValueError(
@@ -168,7 +168,7 @@ class MarginVersionSpace(Searched):
 
     @property
     def squared_margin(self) -> Fraction:
-        """The square of the largest margin that some halfspace has; 1 before any example."""
+        """The largest squared margin of a halfspace; 1 before any example."""
         if self.examples is None:
             return Fraction(0)
         return Fraction(1) if self.normal is None else inner(self.normal, self.normal)
@@ -212,7 +212,7 @@ class MarginVersionSpace(Searched):
         return self.squared_margin
 
     def __eq__(self, other: object) -> bool:
-        """Ignore what spans the nearest point: it depends on the order of the examples."""
+        """Compare without the corners, which depend on the order of the examples."""
         return (
             isinstance(other, MarginVersionSpace)
             and self.examples == other.examples
@@ -225,7 +225,7 @@ class MarginVersionSpace(Searched):
     def _points(self, hypothesis: Hypothesis) -> Iterator[BallPoint]:
         """Yield the axes, and a point where the halfspace of largest margin differs.
 
-        A finite family: there are always more, unless the margin is used up.
+        The family is finite; there are always more mistakes unless the margin is used up.
         """
         dimension = self.concept_class.dimension
         for axis in range(dimension):
@@ -271,7 +271,7 @@ CLASSES = (
 
 
 def nearest_to_origin(vectors: Sequence[Vector], start: Iterable[Vector] = ()) -> list[Vector]:
-    """Corners whose convex hull has the nearest point of all ``vectors`` in its interior.
+    """Return corners whose hull contains the point of the vectors' hull nearest to the origin.
 
     Wolfe's algorithm (1976): finite, since each set of corners is visited at most once. ``start``
     may name the corners of an earlier answer. ``nearest`` turns the corners into the point.
@@ -313,7 +313,7 @@ def _descend(corners: list[Vector], weights: list[Fraction]) -> tuple[list[Vecto
         wanted = _affine_weights(corners)
         if all(weight > 0 for weight in wanted):
             return corners, wanted
-        # Walk from the present point to the wanted one until the first weight is used up.
+        # Move from the current point to the target until the first weight reaches 0.
         step = min(
             have / (have - want) for have, want in zip(weights, wanted, strict=True) if want <= 0
         )
@@ -323,7 +323,7 @@ def _descend(corners: list[Vector], weights: list[Fraction]) -> tuple[list[Vecto
 
 
 def _affine_weights(corners: Sequence[Vector]) -> list[Fraction]:
-    """Weights of sum 1 of the nearest point of the affine hull of independent corners.
+    """Return the affine weights (sum 1) of the nearest point of independent corners.
 
     They solve G·w = c·1 for the matrix G of 1 + inner products, up to the factor c.
     """

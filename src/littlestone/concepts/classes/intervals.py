@@ -1,4 +1,4 @@
-"""Intervals on a range of integers, in closed form however long the range is."""
+"""Intervals on a range of integers of any length, in closed form."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ class WithinGaps:
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of what is left; -1 when empty."""
+        """The Littlestone dimension of the remaining concepts; -1 if none."""
         (_, largest), (_, second), _ = self._largest()
         return gaps_dimension(largest, second)
 
@@ -64,7 +64,7 @@ class WithinGaps:
         return AroundPositives(low, x, x, high)
 
     def optimal_ones(self) -> Iterator[tuple[int, int]]:
-        """Ones fall only into a gap that is larger than all others (the corollary in gaps.py)."""
+        """Yield ranges of ones; they lie only in a strictly largest gap (corollary in gaps.py)."""
         (start, largest), (_, second), (_, third) = self._largest()
         ones = optimal_ones_within(largest, second, third)
         return ((start + first - 1, start + last) for first, last in ones)
@@ -79,7 +79,7 @@ class WithinGaps:
         return (x for x in range(start, stop) if x not in negatives)
 
     def corners(self, y: Label, start: int, stop: int) -> Iterator[int]:
-        """Points of a range among which one keeps the largest dimension, then size.
+        """Yield points of a range, one of which keeps the largest dimension, then size.
 
         Between breakpoints the dimension is constant, and the number of intervals around a point
         grows towards the middle of its gap.
@@ -99,15 +99,15 @@ class WithinGaps:
                         yield begin + i - 1
 
     def gaps(self) -> Iterator[tuple[int, int]]:
-        """First point and length of each gap that is not empty."""
+        """Yield the first point and the length of each non-empty gap."""
         ends = (-1, *self.negatives, self.n)
         return ((low + 1, high - low - 1) for low, high in pairwise(ends) if high > low + 1)
 
     def _cut(self, at: int, low: int, x: int) -> "WithinGaps":
-        """With one more negative; the gap that it cuts starts at ``low``."""
+        """Return the space with one more negative, in the gap that starts at ``low``."""
         cut = WithinGaps(self.n, (*self.negatives[:at], x, *self.negatives[at:]))
         if self._top and all(low != start for start, _ in self._top):
-            cut._top.extend(self._top)  # the largest gaps are still whole
+            cut._top.extend(self._top)  # the largest gaps are unchanged
         return cut
 
     def _largest(self) -> list[tuple[int, int]]:
@@ -137,7 +137,7 @@ class AroundPositives:
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of what is left; -1 when empty."""
+        """The Littlestone dimension of the remaining concepts; -1 if none."""
         return cut_dimension(self._lefts, self._rights)
 
     def restrict(self, x: int, y: Label) -> "AroundPositives | None":
@@ -178,7 +178,7 @@ class AroundPositives:
             yield from range(max(start, self.last + 1), stop)
 
     def corners(self, y: Label, start: int, stop: int) -> Iterator[int]:
-        """Points of a range among which one keeps the largest dimension, then size."""
+        """Yield points of a range, one of which keeps the largest dimension, then size."""
         del y
         bounds = (0, self.low, self.first, self.last + 1, self.high + 1, stop)
         for begin, end in pairwise(bounds):
@@ -198,7 +198,7 @@ class AroundPositives:
 
 @dataclass(frozen=True, slots=True)
 class OnARange:
-    """What is known about functions on the points 0 .. n-1."""
+    """Shared properties of classes on the points 0 .. n-1."""
 
     n: int
     domain: IntegerRange = field(init=False, repr=False, compare=False)
@@ -243,7 +243,7 @@ class Intervals(OnARange):
 
     @property
     def dual_vc_dimension(self) -> int:
-        """Three intervals cut a line into at most 7 parts, and 8 would be needed."""
+        """At most 2: three intervals cut a line into at most 7 parts, not 8."""
         return min(2, self.n.bit_length() - 1)
 
     def version_space(self) -> "IntervalVersionSpace":
@@ -251,7 +251,7 @@ class Intervals(OnARange):
         return IntervalVersionSpace(self, WithinGaps(self.n, ()))
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """Return all the ones, less what the best block of neighbouring points saves."""
+        """Return the mistakes of the best concept: all ones minus the best block's gain."""
         saved = best = 0
         for x in sorted(tally, key=self.domain.check):
             zeros, ones = tally[x]
@@ -267,16 +267,16 @@ class Intervals(OnARange):
                 yield StepFunction.from_runs(self.n, [(a, b + 1)])
 
     def concept(self, position: int, /) -> StepFunction:
-        """Return the concept there; the (n-a)(n-a+1)/2 that begin at a or later come last."""
+        """Return the concept at a position; the last (n-a)(n-a+1)/2 begin at a or later."""
         if position == 0:
             return StepFunction.from_runs(self.n, ())
         behind = self.size - 1 - position
-        later = (isqrt(8 * behind + 1) - 1) // 2  # how many beginnings come after this one
+        later = (isqrt(8 * behind + 1) - 1) // 2  # number of later starting points
         a = self.n - 1 - later
         return StepFunction.from_runs(self.n, [(a, self.n - (behind - later * (later + 1) // 2))])
 
     def on_lines(self) -> OnLines | None:
-        """Return the concepts as stretches of lines, or None if they are not."""
+        """Return the concepts as stretches of lines, or None if some are not."""
         if self.size > LARGEST_ARRAY:
             return None
         starts, ends = np.triu_indices(self.n)
@@ -288,7 +288,7 @@ class Intervals(OnARange):
         return interval_runs(self.n, tally, deepest=deepest)
 
     def tracker(self) -> IntervalTracker:
-        """Return a tracker that says whether some concept still fits."""
+        """Return a new consistency tracker."""
         return IntervalTracker(self.n)
 
     @property
@@ -297,7 +297,7 @@ class Intervals(OnARange):
         return 2
 
     def agreed(self) -> tuple[Example, int]:
-        """At a point within, from where either end is sought by itself."""
+        """Return a point inside; from it, both ends are independent thresholds."""
         system = self.witness_system()
         return (system.deepest, 1), system.rank
 
@@ -318,7 +318,7 @@ class IntervalVersionSpace(InParts):
     part: WithinGaps | AroundPositives | None
 
     def standard_optimal(self) -> StepFunction:
-        """Before the first positive it need not be an interval; after it, it is one."""
+        """Return the standard optimal hypothesis; an interval once there is a positive."""
         return StepFunction.from_runs(self.concept_class.n, self._some_part().optimal_ones())
 
     def consistent(self) -> StepFunction:
@@ -326,7 +326,7 @@ class IntervalVersionSpace(InParts):
         return StepFunction.from_runs(self.concept_class.n, self._some_part().shortest_ones())
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """In the order of the points."""
+        """Yield the mistakes in the order of the points."""
         if self.part is None:
             return
         for start, stop, label in runs_of(hypothesis, self.concept_class.n):
@@ -334,7 +334,7 @@ class IntervalVersionSpace(InParts):
                 yield x, 1 - label
 
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """Among equals, the smallest point."""
+        """Return the hardest mistake; among equals, the smallest point."""
         part = self.part
         if part is None:
             return None

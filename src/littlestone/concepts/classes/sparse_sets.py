@@ -32,7 +32,7 @@ from littlestone.concepts.witness_systems import (
 @require.checked
 @dataclass(frozen=True, slots=True)
 class SparseSets:
-    """At most ``k`` keys map to 1: keys 0 .. n-1, or any plain ones when ``n`` is None.
+    """At most ``k`` keys map to 1, out of 0 .. n-1 or, if ``n`` is None, of all plain keys.
 
     >>> concepts = SparseSets(3)
     >>> concepts.littlestone_dimension, concepts.size
@@ -68,13 +68,13 @@ class SparseSets:
 
     @property
     def dual_littlestone_dimension(self) -> int:
-        """Each 1 leaves at most k keys, which can be halved to the end: 1 + floor(log2 k)."""
+        """1 + floor(log2 k): a 1 leaves at most k keys, which can be halved."""
         by_sets = self.k.bit_length()
         return by_sets if self.n is None else min(by_sets, self.n.bit_length() - 1)
 
     @property
     def dual_vc_dimension(self) -> int:
-        """t sets in general position need 2**(t-1) keys each, and 2**t keys in all."""
+        """The largest t for which 2**(t-1) <= k and there are 2**t keys."""
         return self.dual_littlestone_dimension
 
     def version_space(self) -> "SparseVersionSpace":
@@ -82,7 +82,7 @@ class SparseSets:
         return SparseVersionSpace(self, frozenset(), KeySet[Point]())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """Return all the ones, less the k keys where a 1 saves most."""
+        """Return the mistakes of the best concept: all ones minus the k largest gains."""
         for x in tally:
             self.domain.check(x)
         gains = (ones - zeros for zeros, ones in tally.values() if ones > zeros)
@@ -97,16 +97,16 @@ class SparseSets:
                     yield FiniteSupport(frozenset((*rest, largest)))
 
     def tracker(self) -> SparseTracker:
-        """Return a tracker that says whether some concept still fits."""
+        """Return a new consistency tracker."""
         return SparseTracker(self.k, self.n)
 
     def witnesses(self) -> SparseWitnesses | None:
-        """There is one for each key, so not for too many."""
+        """Return one witness per key, or None if there are too many keys."""
         few = self.n is not None and self.n <= MOST_KEYS
         return SparseWitnesses(k=self.k, n=self.n) if few and self.n is not None else None
 
     def witness_system(self) -> KeySystem | None:
-        """Return the system; each key has a counter from the beginning, so None for many keys."""
+        """Return the system with one counter per key, or None if there are too many keys."""
         few = self.n is not None and self.n <= MOST_COUNTERS
         return KeySystem(self.k, self.n, FiniteSupport) if few and self.n is not None else None
 
@@ -121,13 +121,13 @@ class SparseSets:
         return self.k
 
     def differences(self) -> "SparseSets":
-        """Two sets differ on no more keys than both have."""
+        """Return the sets of 2k keys: two sets differ on at most that many."""
         return SparseSets(2 * self.k, self.n)
 
 
 @dataclass(frozen=True, slots=True)
 class SparseVersionSpace(Remaining):
-    """The sets of at most k keys that hold the known positives and no known negative.
+    """The sets of at most k keys that contain the known positives and no known negative.
 
     The standard optimal prediction is 1 on the known positives only: at any other key a 1 uses
     up one of the k elements and leaves no more dimension than a 0 does.
@@ -144,7 +144,7 @@ class SparseVersionSpace(Remaining):
 
     @property
     def size(self) -> int | None:
-        """How many concepts are left; None when infinitely many."""
+        """The number of concepts left; None if infinite."""
         if self.positives is None:
             return 0
         free = self.concept_class.k - len(self.positives)
@@ -153,7 +153,7 @@ class SparseVersionSpace(Remaining):
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of what is left; -1 when empty."""
+        """The Littlestone dimension of the remaining concepts; -1 if none."""
         if self.positives is None:
             return -1
         free = self.concept_class.k - len(self.positives)
@@ -173,14 +173,14 @@ class SparseVersionSpace(Remaining):
             return SparseVersionSpace(concepts, None, KeySet[Point]())
         if not label:
             return SparseVersionSpace(concepts, positives, self.negatives.adding(key))
-        # Once all k are known the negatives say nothing more; without them equal is equal.
+        # Once all k are known, negatives carry no information; dropping them keeps equality.
         full = len(positives) + 1 == concepts.k
         return SparseVersionSpace(
             concepts, positives | {key}, KeySet[Point]() if full else self.negatives
         )
 
     def label_of(self, key: Point) -> Label | None:
-        """Return the label on which all concepts here agree; None where they do not."""
+        """Return the label on which all concepts agree; None if they disagree."""
         if self.positives is None:
             return None
         if key in self.positives:
@@ -219,7 +219,7 @@ class SparseVersionSpace(Remaining):
         return None if n is None else n - len(positives) - len(self.negatives)
 
     def _fresh(self) -> Iterator[int]:
-        """Integer keys of unknown label; starts where, most likely, nothing is known yet."""
+        """Yield integer keys of unknown label, starting where they are most likely unknown."""
         n = self.concept_class.n
         seen = len(self.negatives) + len(self.positives or ())
         keys = count(seen) if n is None else chain(range(seen, n), range(min(seen, n)))
@@ -235,8 +235,7 @@ _ANY_NUMBER: Final = SparseSets(1 << 62)
 class KeySets:
     """Any finite set of keys maps to 1, and everything else to 0.
 
-    Its Littlestone dimension is infinite: whatever learns it makes mistakes for each key. A learner
-    of it promises so many for each.
+    Its Littlestone dimension is infinite, so mistake bounds of its learners are per key.
 
     >>> KeySets().version_space().restrict("a", 1).standard_optimal().describe()
     "1 on 'a', 0 elsewhere"
@@ -297,7 +296,7 @@ class KeySets:
         return _ANY_NUMBER.concepts()
 
     def tracker(self) -> SparseTracker:
-        """Return a tracker that says whether some concept still fits."""
+        """Return a new consistency tracker."""
         return _ANY_NUMBER.tracker()
 
     def _refuse(self, name: str) -> NoReturn:
@@ -315,7 +314,7 @@ def _sets(keys: int, most: int) -> int:
 @require.checked
 @dataclass(frozen=True, slots=True)
 class Points(SparseSets):
-    """At most one key maps to 1: a key of 0 .. n-1, or any plain one when ``n`` is None.
+    """At most one key maps to 1, out of 0 .. n-1 or, if ``n`` is None, of all plain keys.
 
     >>> everything = Points()
     >>> everything.littlestone_dimension
@@ -338,7 +337,7 @@ class Points(SparseSets):
         return FiniteSupport(frozenset(ones))
 
     def on_lines(self) -> OnLines | None:
-        """Return the concepts as stretches of lines, or None if they are not."""
+        """Return the concepts as stretches of lines, or None if some are not."""
         if self.n is None or self.n > MOST_CELLS:
             return None
         ends = np.arange(self.n + 1)

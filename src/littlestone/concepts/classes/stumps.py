@@ -29,7 +29,7 @@ _LARGEST_DUAL = 1 << 15  # rules × cells
 
 @require.checked
 class Stumps:
-    """All rules of one condition on a record or, at depth 2, of two; and always, and never.
+    """All rules of one condition on a record (at depth 2, up to two), and the two constants.
 
     A condition is ``field >= value`` or ``field < value`` for a value of the field's grid, or
     ``field == value`` for a category. Rules that are the same function are one rule.
@@ -62,7 +62,7 @@ class Stumps:
 
     @property
     def littlestone_dimension_upper_bound(self) -> int:
-        """Halving errs no more often than this."""
+        """The mistake bound of halving, log₂ of the size."""
         return self.size.bit_length() - 1
 
     @cached_property
@@ -72,10 +72,10 @@ class Stumps:
 
     @cached_property
     def vc_dimension(self) -> int:
-        """Exact for small pools; ValueError beyond.
+        """The dimension, exact for small pools; ValueError beyond.
 
-        Of one field, k points need at most k cells, in their order. So k points are shattered if
-        and only if they are with that many cells for each field.
+        k points use at most k cells of each field. So k points are shattered if and only if they
+        are shattered with that many cells per field.
         """
         points = 0
         while True:
@@ -94,12 +94,12 @@ class Stumps:
 
     @cached_property
     def dual_littlestone_dimension(self) -> int:
-        """Exact for small pools; ValueError beyond."""
+        """The dimension, exact for small pools; ValueError beyond."""
         return self._as_finite().dual_littlestone_dimension
 
     @cached_property
     def dual_vc_dimension(self) -> int:
-        """Exact for small pools; ValueError beyond."""
+        """The dimension, exact for small pools; ValueError beyond."""
         return self._as_finite().dual_vc_dimension
 
     def concept(self, position: int, /) -> Rule:
@@ -108,7 +108,7 @@ class Stumps:
         return self.rules[position]
 
     def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
-        """Return what every rule (rows) says about every record (columns) of a block."""
+        """Return the label of every record (columns) under every rule (rows)."""
         cells = self.schema.check_many(points)
         found = np.ones((len(cells), self.size), dtype=np.uint8)
         for sides, column in zip(self._sides, cells.T, strict=True):
@@ -116,7 +116,7 @@ class Stumps:
         return found.T
 
     def ones_at(self, x: Any) -> int:
-        """Return the rules that say 1 about a record, as the bits of one integer."""
+        """Return the rules with label 1 on a record, as the bits of one integer."""
         found = self._everything
         for ones, cell in zip(self._ones, self.schema.check(x), strict=True):
             found &= ones[cell]
@@ -148,7 +148,7 @@ class Stumps:
         return OnLines(widths, *np.array(ends, dtype=np.int64).T)
 
     def answers(self) -> FieldRanges:
-        """Return what all concepts say, or None if that is too large to hold."""
+        """Return the labels under all concepts, or None if they need too much memory."""
         return self._answers
 
     @cached_property
@@ -173,12 +173,12 @@ class Stumps:
 
     @property
     def can_be_tabulated(self) -> bool:
-        """Whether all cells fit into a table: what exact dimensions need."""
+        """Whether all cells fit into a table, which exact dimensions need."""
         return self.schema.size <= _MOST_CELLS and self.schema.size * self.size <= _LARGEST_TABLE
 
     @cached_property
     def _columns(self) -> list[int]:
-        """For each point, in the schema's order, the rules that say 1 there."""
+        """Return, for each point in the schema's order, the rules with label 1 there."""
         if not self.can_be_tabulated:
             raise ValueError(
                 f"{self!r} has {self.schema.size} cells, too many for exact dimensions (at most "
@@ -217,7 +217,7 @@ class StumpVersionSpace(BitSetSpace):
         return self if members == self.members else StumpVersionSpace(self.concept_class, members)
 
     def standard_optimal(self) -> RecordTable:
-        """Return a table of all cells; ValueError when there are too many."""
+        """Return a table of all cells; raise a ValueError if there are too many."""
         self._refuse_empty()
         labels = self.concept_class._dimensions.optimal_labels(self.members)
         return RecordTable(self.concept_class.schema, TableHypothesis(labels))
@@ -255,7 +255,7 @@ class StumpVersionSpace(BitSetSpace):
 
 
 def _sides(rules: tuple[Rule, ...]) -> list[NDArray[np.uint8]]:
-    """For each field, cells × rules: whether the cell meets the rule's condition on the field."""
+    """Return, for each field, whether each cell (rows) meets each rule's condition (columns)."""
     fields = rules[0].schema.fields
     tables = [np.ones((part.cells, len(rules)), dtype=np.uint8) for part in fields]
     for i, rule in enumerate(rules):

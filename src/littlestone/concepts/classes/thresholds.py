@@ -1,4 +1,4 @@
-"""Thresholds on a range of integers, in closed form however long the range is."""
+"""Thresholds on a range of integers of any length, in closed form."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -118,7 +118,7 @@ class Thresholds(OnARange):
         return ThresholdVersionSpace(self, 0, self.n)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """Walk the threshold upwards past each point of the tally."""
+        """Return the mistakes of the best concept, in one pass over the sorted tally."""
         mistakes = fewest = sum(zeros for zeros, _ in tally.values())
         for x in sorted(tally, key=self.domain.check):
             zeros, ones = tally[x]
@@ -141,15 +141,15 @@ class Thresholds(OnARange):
     def majority_of(self, chosen: Sequence[int], /) -> ThresholdHypothesis:
         """Return the majority vote, which is the median threshold."""
         if not len(chosen):
-            raise ValueError("chosen must not be empty: no concept has a majority")
+            raise ValueError("chosen must not be empty")
         return self.concept(sorted(chosen)[len(chosen) // 2])
 
     def answers(self) -> Suffixes:
-        """Return what all concepts say, or None if that is too large to hold."""
+        """Return the labels under all concepts, or None if they need too much memory."""
         return Suffixes(self.n)
 
     def on_lines(self) -> OnLines | None:
-        """Return the concepts as stretches of lines, or None if they are not."""
+        """Return the concepts as stretches of lines, or None if some are not."""
         if self.n > MOST_CELLS:
             return None
         starts = np.arange(self.n + 1)
@@ -165,11 +165,11 @@ class Thresholds(OnARange):
         return project_thresholds(self.n, self.domain.check_many(points), self.concept)
 
     def tracker(self) -> ThresholdTracker:
-        """Return a tracker that says whether some concept still fits."""
+        """Return a new consistency tracker."""
         return ThresholdTracker(self.n)
 
     def agreed(self) -> tuple[Example, int]:
-        """At the last point 1 says only that there is a threshold: n of them are left."""
+        """Return the last point with label 1, which leaves n thresholds."""
         return (self.n - 1, 1), self.n.bit_length() - 1
 
     def witness_system(self) -> ThresholdSystem:
@@ -186,7 +186,7 @@ class Thresholds(OnARange):
         return 1
 
     def differences(self) -> ConceptClass:
-        """Two thresholds differ on an interval."""
+        """Return the intervals: two thresholds differ on one."""
         return Intervals(self.n)
 
 
@@ -199,7 +199,7 @@ class ThresholdVersionSpace(Remaining):
     high: int
 
     def __post_init__(self) -> None:
-        if self.is_empty:  # there is one empty version space, so that equal is equal
+        if self.is_empty:  # a single empty version space, so that equal spaces compare equal
             require.settle(self, low=0, high=-1)
 
     @property
@@ -214,7 +214,7 @@ class ThresholdVersionSpace(Remaining):
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of what is left; -1 when empty."""
+        """The Littlestone dimension of the remaining concepts; -1 if none."""
         return self.size.bit_length() - 1
 
     def restrict(self, x: Any, y: Label, /) -> "ThresholdVersionSpace":
@@ -229,7 +229,7 @@ class ThresholdVersionSpace(Remaining):
         return ThresholdVersionSpace(self.concept_class, point + 1, self.high)
 
     def standard_optimal(self) -> ThresholdHypothesis:
-        """1 where floor(log2 of the thresholds at or below x) exceeds that of those above."""
+        """Return 1[floor(log2 of the thresholds at or below x) > floor(log2 of those above)]."""
         self._refuse_empty()
         return ThresholdHypothesis(self.concept_class.n, self.low + optimal_rank(self.size) - 1)
 
@@ -239,7 +239,7 @@ class ThresholdVersionSpace(Remaining):
         return ThresholdHypothesis(self.concept_class.n, self.low)
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """In the order of the points: a 0 can be wrong from ``low`` on, a 1 below ``high``."""
+        """Yield mistakes by point: a 0 can be wrong from ``low`` on, a 1 below ``high``."""
         if self.is_empty:
             return
         for start, stop, label in runs_of(hypothesis, self.concept_class.n):
@@ -250,19 +250,19 @@ class ThresholdVersionSpace(Remaining):
                 yield x, 1 - label
 
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """Among equals, the smallest point.
+        """Return the hardest mistake; among equals, the smallest point.
 
         A 1 leaves most at its first point. A 0 leaves everything at or above ``high``, and
         otherwise most at its last point.
         """
-        kept: list[tuple[int, int, Label]] = []  # how many are left, the point negated, the label
+        candidates: list[tuple[int, int, Label]] = []  # concepts left, negated point, label
         for start, stop, label in runs_of(hypothesis, self.concept_class.n):
             if label:
-                kept.append((self.high - max(start, self.low - 1), -start, 0))
+                candidates.append((self.high - max(start, self.low - 1), -start, 0))
             else:
                 x = min(stop - 1, max(start, self.high))
-                kept.append((min(x, self.high) - self.low + 1, -x, 1))
-        left, x, y = max(kept)
+                candidates.append((min(x, self.high) - self.low + 1, -x, 1))
+        left, x, y = max(candidates)
         return (-x, y) if left > 0 and not self.is_empty else None
 
 

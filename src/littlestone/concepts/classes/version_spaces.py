@@ -31,7 +31,7 @@ class Remaining(ABC):
 
 
 class Searched(Remaining):
-    """A version space whose mistakes are looked for among some points."""
+    """A version space whose mistakes are searched among some points."""
 
     __slots__ = ()
 
@@ -41,28 +41,28 @@ class Searched(Remaining):
 
     @abstractmethod
     def _points(self, hypothesis: Hypothesis) -> Iterable[Point]:
-        """Return the points to look at: all of a small domain, a family of a large one."""
+        """Return the points to search: all of a small domain, a family of a large one."""
 
     @abstractmethod
     def _left(self) -> Any:
-        """Return what is left here, as a number to compare."""
+        """Return a number that measures the remaining concepts."""
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """Yield all of them where there are few points; else those of a family, in its order."""
+        """Yield all mistakes on a small domain; on a large one, those of the family."""
         for x in () if self.is_empty else dict.fromkeys(self._points(hypothesis)):
             y = 1 - hypothesis(x)
             if not self.restrict(x, y).is_empty:
                 yield x, y
 
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """Return the one of ``mistakes_of`` that leaves most; among equals, the first."""
+        """Return the mistake that leaves most; among equals, the first."""
         found = self.mistakes_of(hypothesis)
         return max(found, key=lambda example: self.restrict(*example)._left(), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class InParts(Remaining):
-    """A version space of one of several shapes, each of which knows its own closed forms."""
+    """A version space of one of several shapes, each with its own closed forms."""
 
     concept_class: Any
     part: Any
@@ -75,12 +75,12 @@ class InParts(Remaining):
 
     @property
     def size(self) -> int:
-        """How many concepts are left."""
+        """The number of concepts left."""
         return 0 if self.part is None else int(self.part.size)
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of what is left; -1 when empty."""
+        """The Littlestone dimension of the remaining concepts; -1 if none."""
         return -1 if self.part is None else int(self.part.dimension)
 
     def restrict(self, x: Any, y: Label, /) -> Self:
@@ -108,23 +108,23 @@ class BitSetSpace(Remaining):
 
     @property
     def size(self) -> int:
-        """How many concepts are left."""
+        """The number of concepts left."""
         return self.members.bit_count()
 
     @property
     def dimension(self) -> int:
-        """Exact; ValueError where that takes too large a table."""
+        """The dimension, exact; ValueError if that takes too large a table."""
         return int(self.concept_class._dimensions.dimension(self.members))
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """In the order of the points; where they are too many, one or two for each concept."""
+        """Yield mistakes by point; if there are too many points, one or two per concept."""
         return ((x, y) for x, y, _ in self._mistakes(hypothesis))
 
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """Among equals, the first. With too many points for dimensions, the size alone counts."""
+        """Return the hardest mistake, the first among equals; by size if dimensions are costly."""
         found = sorted(self._mistakes(hypothesis), key=lambda mistake: -mistake[2].bit_count())
         deepest = self.dimension if found and self._has_dimension else 0
-        # Largest first, so the first one that reaches the best depth is also the largest there.
+        # Largest first, so the first of the best depth is also the largest.
         for depth in range(deepest, 0, -1):
             for x, y, members in found:
                 if self.concept_class._dimensions.at_least(members, depth):
@@ -152,17 +152,17 @@ Family = frozenset[int]
 
 
 def minimal(family: Iterable[int]) -> Family:
-    """Return the members that hold no other member: the same sets meet them all."""
-    kept: list[int] = []
+    """Return the members that contain no other member; the same sets hit all of them."""
+    found: list[int] = []
     for part in sorted(set(family), key=int.bit_count):
-        if not any(small & part == small for small in kept):
-            kept.append(part)
-    return frozenset(kept)
+        if not any(small & part == small for small in found):
+            found.append(part)
+    return frozenset(found)
 
 
 @cache
 def fewest_hitting(family: Family) -> int:
-    """Return the size of a smallest set that meets every member; exponential in it at worst.
+    """Return the size of a smallest hitting set; exponential in it at worst.
 
     >>> fewest_hitting(frozenset({0b0011, 0b0110, 0b1100}))
     2
@@ -183,14 +183,13 @@ def _can_hit(family: tuple[int, ...], size: int) -> bool:
         rest = tuple(part & allowed for part in family if not part & bit)
         if all(rest) and _can_hit(rest, size - 1):
             return True
-        allowed &= ~bit  # sets with this element were all tried
+        allowed &= ~bit  # all sets with this element were tried
     return False
 
 
 @cache
 def count_hitting(family: Family, elements: int, most: int | None = None) -> int:
-    """Return how many subsets of ``elements`` (a mask), of size at most ``most``, meet every
-    member.
+    """Count the subsets of ``elements`` (a mask), of size at most ``most``, that hit every member.
 
     >>> count_hitting(frozenset({0b011}), 0b111), count_hitting(frozenset({0b011}), 0b111, 1)
     (6, 2)

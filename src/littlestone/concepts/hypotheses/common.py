@@ -1,4 +1,4 @@
-"""What hypotheses of several kinds share: a JSON form, exports, a search for differences."""
+"""Code shared by hypotheses: a JSON form, exports, a search for differences."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -24,24 +24,23 @@ _hints: Final[Callable[[Any], dict[str, Any]]] = cache(
 
 @require.checked
 class Exported:
-    """A hypothesis as Python source, as SQL, and as text of several lines."""
+    """Exports a hypothesis as Python source, SQL, or text of several lines."""
 
     __slots__ = ()
 
     def to_python(self: Hypothesis) -> str:
-        """Return a module with a function ``rule`` of one point, which needs nothing but Python."""
+        """Return a Python module with a function ``rule`` of one point and no dependencies."""
         return python_source(self)
 
     def to_sql(self: Hypothesis, dialect: Dialect = "postgresql") -> str:
-        """Return an expression with the label of each row, for rules over records.
+        """Return an SQL expression for the label of each row, for rules over records.
 
-        NULL and values that were not declared count as the field's stand-in, as in
-        ``littlestone predict``.
+        NULL and undeclared values count as the field's stand-in, as in ``littlestone predict``.
         """
         return sql_source(self, dialect)
 
     def text(self: Hypothesis) -> str:
-        """Return the rule as people apply it, in as many lines as that takes."""
+        """Return the rule as text that a person can apply by hand."""
         return self.describe()
 
     def _repr_html_(self: Any) -> str:
@@ -50,10 +49,10 @@ class Exported:
 
 @require.checked
 class Written(Exported):
-    """A frozen dataclass of whole numbers, None, tuples, and parts with a JSON form of their own.
+    """A frozen dataclass of integers, None, tuples, and parts with a JSON form.
 
-    Tuples are written as lists. ``from_json`` reads back what ``to_json`` wrote, and refuses
-    anything else with a ValueError that names the field.
+    Tuples are written as lists. ``from_json`` reads what ``to_json`` wrote; for anything else it
+    raises a ValueError that names the field.
     """
 
     __slots__ = ()
@@ -104,9 +103,10 @@ def first_seen_difference(
     points: Iterable[Any] | None = None,
     most: int | None = None,
 ) -> Any:
-    """Return the first of the points, all of the domain by default, on which the two differ.
+    """Return the first point on which the two differ, or None.
 
-    None if there is none; a ValueError after ``most`` points without one.
+    Scans ``points``, by default the whole domain; raises a ValueError after ``most`` points without
+    a difference.
     """
     remaining, seen = iter(domain if points is None else points), 0
     while block := list(islice(remaining, _BLOCK)):
@@ -116,10 +116,10 @@ def first_seen_difference(
             return block[int(differs[0])]
         seen += len(block)
         if most is not None and seen >= most:
-            raise ValueError(f"no difference in {seen} points, and there are more to look at")
+            raise ValueError(f"no difference found in {seen} points, and the domain has more")
     return None
 
 
 def shown(words: Sequence[str], most: int = _SHOWN) -> list[str]:
-    """Return the first of the words, and a sign that there are more."""
+    """Join the first ``most`` words; an ellipsis marks that there are more."""
     return [*words[:most], "…"] if len(words) > most else list(words)

@@ -68,7 +68,7 @@ class ConjunctionHypothesis(Written):
         return labels
 
     def disagreement(self, other: Hypothesis, /) -> tuple[int, ...] | None:
-        """Between conjunctions in closed form; against any other kind, the first such point."""
+        """Return a point on which the two differ; in closed form between conjunctions."""
         if not isinstance(other, ConjunctionHypothesis) or other.n != self.n:
             point: tuple[int, ...] | None = first_seen_difference(self, other, self.domain)
         else:
@@ -98,7 +98,7 @@ class ConjunctionHypothesis(Written):
 
 @dataclass(frozen=True, slots=True)
 class CubeTable(Written):
-    """Any function on the corners of a cube, in the cube's order: the last feature runs fastest.
+    """Any function on the corners of a cube, in the cube's order (last feature fastest).
 
     >>> table = CubeTable(2, TableHypothesis.from_labels([0, 1, 1, 0]))
     >>> table((0, 1)), table([1, 1]), table.describe()
@@ -150,10 +150,10 @@ _LARGEST_THRESHOLD = 1 << 31
 class WeightedFeatures(Written):
     """1 where the weights of the features that are 1 sum to at least ``threshold``.
 
-    Weights are whole numbers from 0 to the threshold (more would change nothing). Equal means
-    equal weights; different weights may still be the same function, which ``disagreement`` tells.
-    A forest counts such twins apart, so that a function is listed later than it might be: that
-    costs mistakes, and no privacy. To find one form of a function of many features is hard.
+    Weights are integers from 0 to the threshold (larger ones would change nothing). Hypotheses are
+    equal if their weights are; unequal ones may be the same function, which ``disagreement`` shows.
+    A forest counts them separately and lists the function later: this costs mistakes, not privacy.
+    A canonical form for many features is hard to compute.
 
     >>> rule = WeightedFeatures(weights=(2, 1, 1), threshold=2)
     >>> rule((0, 1, 1)), rule((0, 0, 1)), rule.describe()
@@ -189,7 +189,7 @@ class WeightedFeatures(Written):
         return np.asarray(sums >= self.threshold, dtype=np.uint8)
 
     def disagreement(self, other: Hypothesis, /) -> tuple[int, ...] | None:
-        """Exact: of all points below one threshold, the heaviest for the other."""
+        """Return a point on which the two differ, exactly, by a knapsack."""
         if not isinstance(other, WeightedFeatures) or len(other.weights) != len(self.weights):
             point: tuple[int, ...] | None = first_seen_difference(self, other, self.domain)
         elif self == other:
@@ -211,13 +211,12 @@ class WeightedFeatures(Written):
 
 
 def total(weights: Sequence[int], point: Sequence[int]) -> int:
-    """Return the weights of the features present."""
+    """Return the total weight of the features present."""
     return sum(weight for weight, present in zip(weights, point, strict=True) if present)
 
 
 def _heaviest(above: WeightedFeatures, below: WeightedFeatures) -> tuple[int, ...] | None:
-    """Return a point with label 1 for ``above`` and 0 for ``below``: a knapsack, by dynamic
-    programming.
+    """Return a point with label 1 for ``above`` and 0 for ``below``, by dynamic programming.
 
     ``best[c]`` is the largest weight for ``above`` of features that weigh at most c for ``below``.
     """

@@ -24,10 +24,10 @@ _DEEPEST = 16
 @require.checked
 @dataclass(frozen=True, slots=True, eq=False)
 class DecisionTree(Exported):
-    """The label of the leaf that a record comes to.
+    """Label a record by the leaf that it reaches.
 
-    Branches that no record can reach and questions whose answer changes nothing are left out.
-    Two trees over one schema are equal exactly when they are the same function.
+    Unreachable branches and questions without effect are removed. Two trees over one schema are
+    equal exactly if they are the same function.
 
     >>> schema = Schema.from_mapping(
     ...     {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}}
@@ -91,7 +91,7 @@ class DecisionTree(Exported):
         return labels
 
     def disagreement(self, other: Hypothesis, /) -> Cells | None:
-        """Return the first of the points between which both are constant; else of all points."""
+        """Return a point on which the two differ, found among the cells where both can change."""
         return None if self == other else first_difference(self, other, self.schema)
 
     def to_json(self) -> dict[str, Any]:
@@ -113,11 +113,11 @@ class DecisionTree(Exported):
         return _words(self.root, self.schema)
 
     def text(self) -> str:
-        """Return the tree as nested questions, a line for each."""
+        """Return the tree as nested questions, one per line."""
         return "\n".join(_lines(self.root, self.schema, ""))
 
     def svg(self) -> str:
-        """Return the tree as a picture, which stands alone."""
+        """Return the tree as a standalone SVG picture."""
         return tree_svg(self.root, self.schema)
 
     def _repr_html_(self) -> str:
@@ -139,11 +139,11 @@ def _check(schema: Schema, node: Node, depth: int) -> None:
 
 
 Ranges = tuple[tuple[int, int], ...]
-"""For each field, the first and the last cell that a record can be in."""
+"""For each field, the first and the last possible cell of a record."""
 
 
 def _pruned(node: Node, within: Ranges) -> Node:
-    """Return the same function of the records within these ranges, without idle questions."""
+    """Return the same function within these ranges, without questions that have no effect."""
     if not isinstance(node, tuple):
         return int(node)
     (number, low, high), holds, fails = node
@@ -154,7 +154,7 @@ def _pruned(node: Node, within: Ranges) -> Node:
         return _pruned(fails, within)
     inside = _narrowed(within, number, max(low, first), min(high, last))
     yes = _pruned(holds, inside)
-    # A range without its middle is no range: what is known of the rest is that it is the rest.
+    # The complement of a middle range is not a range, so it does not narrow the known range.
     outside = within
     if low <= first:
         outside = _narrowed(within, number, high + 1, last)
@@ -165,7 +165,7 @@ def _pruned(node: Node, within: Ranges) -> Node:
 
 
 def _simplified(node: Node, within: Ranges) -> Node:
-    """Without a question one of whose branches would do for both answers."""
+    """Drop a question if one of its branches suits both answers."""
     if not isinstance(node, tuple):
         return node
     condition, holds, fails = node
@@ -179,7 +179,7 @@ def _narrowed(within: Ranges, number: int, first: int, last: int) -> Ranges:
 
 
 def _normal_form(node: Node, within: Ranges) -> Any:
-    """Field by field, in the order of the schema: the runs of cells on which nothing changes.
+    """Return the function field by field in schema order, as runs of cells with equal results.
 
     As with ordered decision diagrams, two functions have the same form only if they are equal.
     """
@@ -189,8 +189,8 @@ def _normal_form(node: Node, within: Ranges) -> Any:
     number = min(condition[0] for condition in _questions(node))
     first, last = within[number]
     starts = {first}
-    for asked, low, high in _questions(node):
-        if asked == number:
+    for about, low, high in _questions(node):
+        if about == number:
             starts |= {cell for cell in (low, high + 1) if first < cell <= last}
     edges = [*sorted(starts), last + 1]
     runs: list[tuple[int, Any]] = []

@@ -1,4 +1,4 @@
-"""A rule and corrections of it: small trees, of which the newest with an answer gives it."""
+"""A rule with corrections: small trees, of which the newest that gives an answer decides."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
@@ -25,11 +25,11 @@ Base = DecisionTree | Scorecards
 @require.checked
 @dataclass(frozen=True, slots=True)
 class LayeredTree(Exported):
-    """The label that the newest of its layers gives, unless it leaves that to those before it.
+    """Label a record by the newest layer that gives an answer, else by the base.
 
-    Layers are trees with one label more than the schema has, which stands for what the layers
-    before and finally the base say. Equal means equal layers; different ones may still be the
-    same function, which ``disagreement`` tells if the schema is small enough to scan.
+    A layer is a tree with one extra label, which means "ask the layer before". Hypotheses are equal
+    if their layers are; unequal ones may be the same function, which ``disagreement`` shows if the
+    schema is small enough to scan.
 
     >>> schema = Schema.from_mapping(
     ...     {"delay": {"grid": [0, 15]}, "label": {"values": ["ok", "late", "cancelled"]}}
@@ -50,10 +50,12 @@ class LayeredTree(Exported):
     def __post_init__(self) -> None:
         require.fields_fit(self)
         if not 1 <= len(self.layers) <= MOST_LAYERS:
-            raise ValueError(f"layers must be from 1 to {MOST_LAYERS}, got {len(self.layers)}")
+            raise ValueError(
+                f"layers must have from 1 to {MOST_LAYERS} entries, got {len(self.layers)}"
+            )
         wanted = with_label_before(self.schema)
         if any(layer.schema != wanted for layer in self.layers):
-            raise ValueError("layers must have the fields of the base and one label more")
+            raise ValueError("layers must have the fields of the base and one more label")
 
     @property
     def schema(self) -> Schema:
@@ -112,7 +114,7 @@ class LayeredTree(Exported):
         return cls(read, tuple(DecisionTree(schema, root) for root in roots))
 
     def text(self) -> str:
-        """Each layer as nested questions, the newest first."""
+        """Return each layer as nested questions, the newest first."""
         rules = (*reversed(self.layers), self.base)
         return "\nbefore:\n".join(_words(rule, self.schema, rule.text()) for rule in rules)
 
@@ -125,14 +127,14 @@ class LayeredTree(Exported):
 
 
 def with_label_before(schema: Schema) -> LabelledSchema:
-    """Return the schema with one more label: the answer of the rule before."""
+    """Return the schema with an extra label that means the answer of the rule before."""
     values = schema.label_values
     name = "before" + " " * max(len(str(value)) for value in values)  # none of the labels
     return LabelledSchema(schema.fields, (*values, name))
 
 
 def corrected(last: Base | LayeredTree, correction: DecisionTree) -> Hypothesis:
-    """Return the rule that is ``correction`` where that has an answer, and ``last`` elsewhere.
+    """Return the rule that is ``correction`` where it gives an answer, and ``last`` elsewhere.
 
     ``correction`` has the schema ``with_label_before``.
     """
@@ -153,7 +155,7 @@ def _has_leaf(node: Node, label: Label) -> bool:
 
 
 def _words(rule: Base, schema: Schema, words: str) -> str:
-    """Words of a rule without the name that stands for the label before."""
+    """Describe a rule without the internal name of the extra label."""
     if rule.schema == schema:
         return words
     return words.replace(repr(rule.schema.label_values[-1]), "as before")

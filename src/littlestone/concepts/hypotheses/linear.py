@@ -1,4 +1,4 @@
-"""A halfspace through the origin, with whole numbers as weights."""
+"""A halfspace through the origin with integer weights."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -20,9 +20,9 @@ _WORD = 1 << 63
 class LinearHypothesis(Written):
     """1 where the weighted sum is above 0, on the rational points of the unit ball.
 
-    Weights are whole numbers without a common divisor; all of them 0 means 0 everywhere. Two such
-    hypotheses are the same function exactly when their weights are equal: vectors that are not
-    positive multiples of each other are told apart by some direction.
+    Weights are integers without a common divisor; all zeros means 0 everywhere. Two such hypotheses
+    are the same function exactly if their weights are equal: otherwise some direction separates
+    them.
 
     >>> rule = LinearHypothesis.towards([6, -4])
     >>> rule.weights, rule((0.5, 0.5)), rule((0.5, 0.75)), rule.describe()
@@ -65,15 +65,15 @@ class LinearHypothesis(Written):
         if len(numerators) == 0:
             return np.zeros(0, dtype=np.uint8)
         largest = sum(map(abs, self.weights)) * int(np.abs(numerators).max())
-        kind = np.int64 if largest < _WORD else object  # 64 bits must not wrap around
+        kind = np.int64 if largest < _WORD else object  # 64 bits must not overflow
         sums = numerators.astype(kind) @ np.array(self.weights, dtype=kind)
         return np.asarray(sums > 0, dtype=np.uint8)
 
     def disagreement(self, other: Hypothesis, /) -> BallPoint | None:
-        """Between halfspaces, near the direction that both are surest about, on a fixed grid.
+        """Return a point on which the two differ, near u/|u| - v/|v| for halfspaces.
 
-        That is u/|u| - v/|v|, rounded to a denominator that doubles until both labels differ
-        there: it must, as that direction lies inside the open set where they do.
+        That direction lies inside the open set on which they differ, so rounding it to finer and
+        finer grids finds a point.
         """
         if not isinstance(other, LinearHypothesis):
             return other.disagreement(self)  # type: ignore[return-value]
@@ -107,7 +107,7 @@ class LinearHypothesis(Written):
 
 
 def dot(weights: Sequence[int], point: Sequence[int]) -> int:
-    """Return the sum of the products; a denominator at the end of ``point`` is left out."""
+    """Return the inner product; a denominator at the end of ``point`` is ignored."""
     return sum(weight * part for weight, part in zip(weights, point, strict=False))
 
 

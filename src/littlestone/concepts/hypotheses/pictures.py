@@ -15,11 +15,11 @@ from littlestone.concepts.schema import Schema
 WIDTH: Final = 640
 MOST_KEYS: Final = 500
 MOST_STRETCHES: Final = 400
-MOST_POINTS: Final = 1 << 16  # to visit one by one
+MOST_POINTS: Final = 1 << 16  # visited one by one
 _COLUMN: Final = 250
 _ROW: Final = 40
 _BOX: Final = (190, 28)
-_LONGEST: Final = 28  # characters of a question; its title has all of them
+_LONGEST: Final = 28  # characters of a question; its title has the full text
 _STYLE: Final = (
     'xmlns="http://www.w3.org/2000/svg" role="img" font-family="system-ui, sans-serif" '
     'font-size="13" fill="currentColor"'
@@ -28,7 +28,7 @@ _STYLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """A node at a place, and where its children are."""
+    """A placed node and its children."""
 
     x: int
     y: float
@@ -41,7 +41,7 @@ class _Box:
 
 
 def tree_svg(root: Any, schema: Schema) -> str:
-    """Draw the tree; the picture stands alone, and takes its colour from the page around it.
+    """Draw the tree as standalone SVG in the colour of the surrounding page.
 
     >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}})
     >>> picture = tree_svg(((0, 2, 2), 1, 0), schema)
@@ -53,7 +53,10 @@ def tree_svg(root: Any, schema: Schema) -> str:
     width, height = top.right + 1, next(rows) * _ROW
     drawn = "".join(_drawn(top))
     words = escape(_words(root, schema))
-    return f'<svg viewBox="-1 0 {width:.0f} {height}" {_STYLE} aria-label="{words}">{drawn}</svg>'
+    return (
+        f'<svg viewBox="-1 0 {width:.0f} {height}" width="{width:.0f}" height="{height}" {_STYLE} '
+        f'aria-label="{words}">{drawn}</svg>'
+    )
 
 
 def _placed(node: Any, schema: Schema, depth: int, rows: Iterator[int]) -> _Box:
@@ -95,14 +98,14 @@ def _words(node: Any, schema: Schema) -> str:
 
 @runtime_checkable
 class Drawn(Protocol):
-    """A hypothesis that is drawn as a picture of its own."""
+    """A hypothesis that has its own picture."""
 
     def svg(self) -> str:
         """Return the picture as SVG."""
 
 
 def picture(hypothesis: Hypothesis, domain: Domain) -> str:
-    """HTML that shows the rule; nothing where words say it all."""
+    """Return HTML that shows the rule; empty if words are enough."""
     if isinstance(hypothesis, Drawn):
         return f'<div class="scroll">{hypothesis.svg()}</div>'
     if isinstance(domain, IntegerRange):
@@ -120,7 +123,7 @@ def _keys(keys: Sequence[Any]) -> str:
 
 
 def _line(hypothesis: Hypothesis, size: int) -> str:
-    """Draw where the rule says 1, from the smallest point to the largest."""
+    """Draw the ranges with label 1 on a number line."""
     if not isinstance(hypothesis, InRuns) and size > MOST_POINTS:
         return ""
     stretches = list(islice(runs_of(hypothesis, size), MOST_STRETCHES + 1))

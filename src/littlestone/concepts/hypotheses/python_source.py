@@ -1,8 +1,8 @@
-"""Hypotheses as plain Python source, which needs this library no longer: one writer for each kind.
+"""Export hypotheses as plain Python source that does not need this library.
 
-A writer reads the JSON form, which is all that a published hypothesis is, and gives the body of a
-function of one point. Points that are not of the domain are refused with a ValueError, but only
-what the rule looks at is looked at: a field that it does not ask for may be missing.
+There is one writer for each kind of hypothesis. It reads the JSON form and returns the body of a
+function of one point. The function raises a ValueError for points outside the domain, but checks
+only what the rule uses: other fields may be missing.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from littlestone.concepts.keys import key_from_json
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Buckets, Category, Numeric, Schema
 
-LAYERS: Final = "layered_tree"  # like a vote, of several functions
+LAYERS: Final = "layered_tree"  # several functions, like a vote
 
 Body = Iterator[str]
 """The lines of a function, each to be indented once."""
@@ -105,9 +105,9 @@ _IMPORTS: Final = {
 
 
 def python_source(hypothesis: Hypothesis, name: str = "rule") -> str:
-    """Return a module with a function of this name: a point in, the number of a label out.
+    """Return a module with a function of this name that maps a point to a label's number.
 
-    A point is whatever the hypothesis takes; a record is a mapping from names to values.
+    A point is as the hypothesis takes it; a record is a mapping from names to values.
 
     >>> from littlestone.concepts.hypotheses.runs import StepFunction
     >>> print(python_source(StepFunction(n=9, first=0, changes=(2, 5))).split("def rule")[1])
@@ -121,7 +121,7 @@ def python_source(hypothesis: Hypothesis, name: str = "rule") -> str:
 
 
 def with_imports(code: str) -> str:
-    """Below what it uses: the helpers of this module and imports of the standard library."""
+    """Return the code below the helpers and standard-library imports that it uses."""
     helpers = dict.fromkeys(text for call, text in _HELPERS.items() if call in code)
     code = "\n\n".join([*(text.strip("\n") + "\n" for text in helpers), code])
     imports = [line for word, line in _IMPORTS.items() if word in code]
@@ -129,7 +129,7 @@ def with_imports(code: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """Source of whatever a key may be made of: numbers, text, bytes, dates, tuples, …
+    """Return the source of a key: numbers, text, bytes, dates, tuples, ….
 
     >>> literal(("user", 0.1, float("inf")))
     "('user', 0.1, float('inf'))"
@@ -161,7 +161,7 @@ def _write(data: Mapping[str, Any], name: str, functions: list[str]) -> None:
     elif kind in WRITERS:
         body = WRITERS[kind](data)
     else:
-        raise ValueError(f"no Python source is known for hypotheses of the kind {kind!r}")
+        raise ValueError(f"hypotheses of kind {kind!r} have no Python export")
     functions.append("\n".join([f"def {name}(x):", *(f"    {line}" for line in body)]))
 
 
@@ -176,7 +176,7 @@ def _weighted_vote(members: Sequence[str], weights: Sequence[int]) -> Body:
 def _layers(data: Mapping[str, Any], name: str, functions: list[str]) -> Body:
     """Return a function for each layer.
 
-    The one label that the base does not have stands for none.
+    The extra label, which the base lacks, means no answer.
     """
     schema = data["base"]["schema"]
     _write(data["base"], f"{name}_0", functions)
@@ -256,8 +256,8 @@ def _halfspace(data: Mapping[str, Any]) -> Body:
     yield f"return int(sum(w * Fraction(part) for w, part in zip({weights}, x)) > 0)"
 
 
-def _asked(part: Numeric | Category) -> str:
-    """Return what a record says about a field."""
+def _value_of(part: Numeric | Category) -> str:
+    """Return the source that reads a field of a record."""
     missing = "" if part.missing is None else f", {literal(part.missing)}"
     if isinstance(part, Buckets):
         return f"_bucket(x, {part.name!r}, {part.count}{missing})"
@@ -268,25 +268,25 @@ def _asked(part: Numeric | Category) -> str:
 
 
 def _cell(part: Numeric | Category) -> str:
-    """Return the number of its cell."""
+    """Return the source of a field's cell number."""
     if isinstance(part, Numeric):
-        return f"bisect_right({literal(part.grid)}, {_asked(part)})"
-    return f"{literal(part.values)}.index({_asked(part)})"
+        return f"bisect_right({literal(part.grid)}, {_value_of(part)})"
+    return f"{literal(part.values)}.index({_value_of(part)})"
 
 
 def _holds(part: Numeric | Category, low: int, high: int) -> str:
-    """Return the condition that the cell lies between these two."""
+    """Return the condition that the cell lies from ``low`` to ``high``."""
     if isinstance(part, Category):
         values = part.values[low : high + 1]
         if len(values) == 1:
-            return f"{_asked(part)} == {literal(values[0])}"
-        return f"{_asked(part)} in {literal(values)}"
+            return f"{_value_of(part)} == {literal(values[0])}"
+        return f"{_value_of(part)} in {literal(values)}"
     below = f" < {literal(part.grid[high])}" if high < len(part.grid) else ""
     if low == 0:
-        return f"{_asked(part)}{below}" if below else f"{_asked(part)} is not None"
+        return f"{_value_of(part)}{below}" if below else f"{_value_of(part)} is not None"
     if not below:
-        return f"{_asked(part)} >= {literal(part.grid[low - 1])}"
-    return f"{literal(part.grid[low - 1])} <= {_asked(part)}{below}"
+        return f"{_value_of(part)} >= {literal(part.grid[low - 1])}"
+    return f"{literal(part.grid[low - 1])} <= {_value_of(part)}{below}"
 
 
 def _decision_tree(data: Mapping[str, Any]) -> Body:

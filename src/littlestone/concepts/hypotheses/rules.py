@@ -1,4 +1,4 @@
-"""Rules and scorecards over records, each of which looks at some fields."""
+"""Rules and scorecards over records, which use some of the fields."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ _LARGEST_SCAN = 1 << 22
 class Rule(Written):
     """1 where every condition holds; never when ``conditions`` is None, always when it is ().
 
-    Conditions come in the order of the fields, one for each field that matters, so two rules over
-    one schema are equal exactly when they are the same function.
+    Conditions are in the order of the fields, one per field that matters, so two rules over one
+    schema are equal exactly if they are the same function.
 
     >>> schema = Schema.from_mapping(
     ...     {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}}
@@ -42,7 +42,7 @@ class Rule(Written):
 
     def __post_init__(self) -> None:
         if type(self.schema) is not Schema or type(self.conditions) not in (tuple, NoneType):
-            require.fields_fit(self)  # pools of rules are large, and nearly all of them pass
+            require.fields_fit(self)  # pools of rules are large, and nearly all rules pass
         fields = self.schema.fields
         previous = -1
         for condition in self.conditions or ():
@@ -84,7 +84,7 @@ class Rule(Written):
         return holds.view(np.uint8)
 
     def intersection(self, other: "Rule") -> "Rule":
-        """1 where both are."""
+        """Return the rule that is 1 where both are."""
         if self.conditions is None or other.conditions is None:
             return Rule(self.schema, None)
         ranges = {number: (low, high) for number, low, high in self.conditions}
@@ -96,7 +96,7 @@ class Rule(Written):
         return Rule(self.schema, tuple((number, *ranges[number]) for number in sorted(ranges)))
 
     def disagreement(self, other: Hypothesis, /) -> Cells | None:
-        """Between rules in closed form; else the first point among those that may differ."""
+        """Return a point on which the two differ; in closed form between rules."""
         if isinstance(other, Rule) and other.schema == self.schema:
             point = self._outside(other)
             return other._outside(self) if point is None else point
@@ -111,8 +111,7 @@ class Rule(Written):
         return " and ".join(words) or "always"
 
     def _outside(self, other: "Rule") -> Cells | None:
-        """Return a point with label 1 here and 0 there: the first cell of each field where it can
-        be."""
+        """Return a point with label 1 here and 0 there; of each field, the first possible cell."""
         if self.conditions is None:
             return None
         mine = {number: (low, high) for number, low, high in self.conditions}
@@ -128,7 +127,7 @@ class Rule(Written):
 
 
 class Asks(Protocol):
-    """A function of records that depends on nothing but the answers to some conditions."""
+    """A function of records that depends only on some conditions."""
 
     @property
     def schema(self) -> Schema:
@@ -140,9 +139,9 @@ class Asks(Protocol):
 
 
 def corners(rules: Sequence[Asks]) -> Iterator[Cells]:
-    """Points, in order, one of which lies wherever some combination of the rules does.
+    """Yield points, in order, at least one for each satisfiable combination of the rules.
 
-    A field matters only through the cells at which a rule begins or has just ended.
+    Of a field, only the cells at which a rule begins or has just ended are needed.
     """
     fields = rules[0].schema.fields
     starts: list[set[int]] = [{0} for _ in fields]
@@ -155,7 +154,7 @@ def corners(rules: Sequence[Asks]) -> Iterator[Cells]:
 def first_difference(left: Hypothesis, right: Hypothesis, schema: Schema) -> Cells | None:
     """Return the first cells, in the schema's order, on which the two differ.
 
-    Where it is known what both ask, only one point is looked at wherever both are constant.
+    If the conditions of both are known, one point is checked per region where both are constant.
     """
     sides = [left, *getattr(right, "members", (right,))]
     known = all(hasattr(side, "conditions") for side in sides)
@@ -165,7 +164,7 @@ def first_difference(left: Hypothesis, right: Hypothesis, schema: Schema) -> Cel
 
 
 def rule_pool(schema: Schema, depth: int) -> dict[Rule, None]:
-    """Never, always, and all rules of at most ``depth`` conditions; each once, in a fixed order."""
+    """Return never, always, and all rules of at most ``depth`` conditions, in a fixed order."""
     singles = [
         Rule(schema, ((number, low, high),))
         for number, part in enumerate(schema.fields)
@@ -188,10 +187,10 @@ _MOST_POINTS = 1 << 62
 class Scorecard(Written):
     """1 where the points of all fields and the constant sum to more than 0.
 
-    A number's cells are counted from the middle, in half cells: the cell in the middle gives no
-    points, the last one ``points`` times one less than the number of cells. A category has points
-    for each of its values. Equal means equal points; different points may still be the same
-    function, which ``disagreement`` tells if the schema is small enough to scan.
+    Cells of a number are counted from the middle, in half cells: the middle cell gives no points,
+    the last one ``points`` times (cells - 1). A category has points for each of its values.
+    Scorecards are equal if their points are; unequal ones may be the same function, which
+    ``disagreement`` shows if the schema is small enough to scan.
 
     >>> schema = Schema.from_mapping(
     ...     {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}}
@@ -207,7 +206,7 @@ class Scorecard(Written):
     schema: Schema
     constant: int
     points: tuple[tuple[int, ...], ...]
-    """For each field: of a number one, of a category one for each value."""
+    """For each field: one number for a numeric field, one per value for a category."""
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
@@ -219,7 +218,7 @@ class Scorecard(Written):
             raise ValueError("points must sum to less than 2**62")
 
     def _most(self) -> list[int]:
-        """Return the most that each field can give or take."""
+        """Return the largest absolute points of each field."""
         return [
             max(map(abs, given)) * (part.cells - 1 if isinstance(part, Numeric) else 1)
             for part, given in zip(self.schema.fields, self.points, strict=True)
@@ -238,7 +237,7 @@ class Scorecard(Written):
         return np.asarray(self._sums(self.schema.check_many(xs)) > 0, dtype=np.uint8)
 
     def _sums(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the points of records that are given by their cells."""
+        """Return the sums of points of records, given by their cells."""
         sums = np.full(len(cells), self.constant, dtype=np.int64)
         columns = zip(self.schema.fields, self.points, cells.T, strict=True)
         for part, given, column in columns:
@@ -261,7 +260,7 @@ class Scorecard(Written):
         return f"1 where {words} > 0, numbers from -1 to 1"
 
     def _words(self) -> str | None:
-        """Return the sum of all points, the largest weights first; None if it is a constant."""
+        """Return the sum in words, largest weights first; None if it is constant."""
         terms = [
             term
             for part, given in zip(self.schema.fields, self.points, strict=True)
@@ -281,11 +280,11 @@ class Scorecard(Written):
         return " ".join([first, *rest])
 
     def text(self) -> str:
-        """Return a table of points for each answer, to add up by hand."""
+        """Return a table of points to add up by hand."""
         return f"Add up the points:\n\n{self.table()}\n\n1 if the sum is above 0, else 0"
 
     def table(self) -> str:
-        """Return the points for each answer, a line for each."""
+        """Return the points for each answer, one per line."""
         rows = [("always", self.constant)]
         for part, given in zip(self.schema.fields, self.points, strict=True):
             halves = range(1 - part.cells, part.cells, 2)
@@ -300,7 +299,7 @@ class Scorecard(Written):
 @require.checked
 @dataclass(frozen=True, slots=True)
 class Scorecards(Written):
-    """Of several labels, the one whose scorecard gives the most points; the first of equal ones.
+    """Choose the label whose scorecard gives the most points; the first on ties.
 
     >>> schema = Schema.from_mapping(
     ...     {"delay": {"grid": [0, 15]}, "label": {"values": ["ok", "late", "cancelled"]}}
@@ -317,7 +316,7 @@ class Scorecards(Written):
     constants: tuple[int, ...]
     """One for each label."""
     points: tuple[tuple[tuple[int, ...], ...], ...]
-    """For each label those of a ``Scorecard``."""
+    """For each label, the points of a ``Scorecard``."""
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
@@ -327,7 +326,7 @@ class Scorecards(Written):
                 f"constants and points must be one for each of {count} labels, got "
                 f"{len(self.constants)} and {len(self.points)}"
             )
-        _ = self.cards  # refuses points that are not for the fields
+        _ = self.cards  # raises if points do not match the fields
 
     @property
     def cards(self) -> tuple[Scorecard, ...]:
@@ -370,7 +369,7 @@ class Scorecards(Written):
 
 
 def _answer(part: Numeric | Category, cell: int) -> str:
-    """Return the values of a cell in words, and whether what is missing counts as one of them."""
+    """Describe the values of a cell, and say if missing values count as one of them."""
     words = part.describe(cell, cell)
     missing = cell == part.stand_in and not words.endswith(("is missing", f"{OWN_VALUE!r}"))
     return f"{words}, or missing" if missing else words

@@ -1,4 +1,4 @@
-"""Functions on a range of integers, walked run by run instead of point by point."""
+"""Process functions on a range of integers run by run instead of point by point."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -30,8 +30,7 @@ class InRuns(Protocol):
 
 
 def runs_of(hypothesis: Hypothesis, n: int) -> Iterator[Run]:
-    """Yield the maximal runs of ``hypothesis`` on 0 .. n-1; points are visited only if they must
-    be.
+    """Yield the maximal runs of ``hypothesis`` on 0 .. n-1; visit points only if necessary.
 
     >>> list(runs_of(FiniteSupport.on(2, 3, 9), 8))
     [(0, 2, 0), (2, 4, 1), (4, 8, 0)]
@@ -74,7 +73,7 @@ def described_by_runs(hypothesis: Hypothesis, n: int) -> str:
 
 
 def _around(keys: list[int], n: int) -> Iterator[Run]:
-    """Yield runs of length one for the keys, and what lies between them."""
+    """Yield runs of length one for the keys, and the runs between them."""
     after = 0
     for key in keys:
         yield after, key, 0
@@ -142,7 +141,7 @@ class StepFunction(Written):
 
     @classmethod
     def from_runs(cls, n: int, ones: Iterable[tuple[int, int]]) -> Self:
-        """1 exactly on these disjoint, increasing ranges (start, stop), some perhaps empty."""
+        """Return the function that is 1 on these disjoint, increasing ranges (start, stop)."""
         cuts: list[int] = []
         for start, stop in ones:
             if start >= stop:

@@ -1,8 +1,7 @@
-"""Rules over records as one SQL expression, for SQLite, DuckDB and PostgreSQL.
+"""Export rules over records as one SQL expression, for SQLite, DuckDB and PostgreSQL.
 
-A writer reads the JSON form, which is all that a published hypothesis is. What is missing or was
-not declared counts as the field's stand-in, as it does in learning and in ``littlestone predict``,
-so the expression has a label for every row.
+A writer reads the JSON form. Missing and undeclared values count as the field's stand-in, as in
+learning and in ``littlestone predict``, so the expression has a label for every row.
 """
 
 import math
@@ -26,14 +25,14 @@ _DAYS: Final = {day: place for place, day in enumerate(WEEKDAYS, start=1)}
 def sql_source(hypothesis: Hypothesis, dialect: Dialect = "postgresql") -> str:
     """Write a rule over records as an expression that gives its label for each row of a table.
 
-    Columns have the names of the fields. A column of numbers has a type of numbers, a category the
-    type of its declared values, a date the type of a date or, in SQLite, text in ISO 8601. Texts
-    are compared byte by byte, and dates with a time zone in the zone of the session. A column of
-    decimals is compared with a cut as it is written, so that a decimal 0.1 reaches the cut 0.1; in
-    Python it lies below the float.
+    Columns have the names of the fields. A column of numbers has a numeric type, a category the
+    type of its declared values, a date a date type or, in SQLite, text in ISO 8601. Text is
+    compared byte by byte, and dates with a time zone in the zone of the session. A decimal is
+    compared with a cut as written, so a decimal 0.1 reaches the cut 0.1; in Python it lies below
+    the float.
 
     Raises:
-        ValueError: a kind of rule, a name or a number that SQL cannot say exactly.
+        ValueError: SQL cannot express this kind of rule, a name or a number exactly.
 
     >>> from littlestone.concepts.hypotheses.decision_tree import DecisionTree
     >>> schema = Schema.from_mapping({"carrier": {"values": ["UA", "O'Hare"]}})
@@ -76,9 +75,7 @@ class _Writer:
             "weighted_vote": self._weighted,
         }
         if kind not in writers:
-            raise ValueError(
-                f"no SQL is known for hypotheses of the kind {kind!r}; to_python() may do"
-            )
+            raise ValueError(f"hypotheses of kind {kind!r} have no SQL export; try to_python()")
         return writers[kind](data)
 
     def _tree(self, data: Mapping[str, Any]) -> str:
@@ -90,7 +87,7 @@ class _Writer:
         return f"COALESCE({', '.join([*said, self.rule(data['base'])])})"
 
     def _branches(self, node: Any, schema: Schema) -> str:
-        if not isinstance(node, dict):  # a label that is not declared: what was said before
+        if not isinstance(node, dict):  # an undeclared label: the answer of the layer before
             return str(int(node)) if node < len(schema.label_values) else "NULL"
         number, low, high = node["if"]
         holds = self._holds(schema.fields[number], low, high)
@@ -101,8 +98,8 @@ class _Writer:
         if data["conditions"] is None:
             return "0"
         fields = Schema.from_json(data["schema"]).fields
-        asked = [f"({self._holds(fields[n], low, high)})" for n, low, high in data["conditions"]]
-        return f"CASE WHEN {' AND '.join(asked)} THEN 1 ELSE 0 END" if asked else "1"
+        holds = [f"({self._holds(fields[n], low, high)})" for n, low, high in data["conditions"]]
+        return f"CASE WHEN {' AND '.join(holds)} THEN 1 ELSE 0 END" if holds else "1"
 
     def _scorecard(self, data: Mapping[str, Any]) -> str:
         score = self._score(data["schema"], data["constant"], data["points"])
@@ -158,62 +155,62 @@ class _Writer:
         )
 
     def _holds(self, part: Numeric | Category, low: int, high: int) -> str:
-        """Write the condition that the cell of a field lies between these two."""
+        """Write the condition that a field's cell lies from ``low`` to ``high``."""
         stands_in = low <= part.stand_in <= high
         if isinstance(part, Category):
             return self._is_one_of(part, set(range(low, high + 1)), stands_in=stands_in)
-        asked = self._asked(part)
-        parts = [f"{asked} >= {self._number(part.grid[low - 1])}"] if low > 0 else []
-        parts += [f"{asked} < {self._number(part.grid[high])}"] if high < len(part.grid) else []
+        value = self._value_of(part)
+        parts = [f"{value} >= {self._number(part.grid[low - 1])}"] if low > 0 else []
+        parts += [f"{value} < {self._number(part.grid[high])}"] if high < len(part.grid) else []
         if stands_in:
             return " OR ".join([*([" AND ".join(parts)] if parts else []), self._no_number(part)])
         return " AND ".join([*parts, *self._a_number(part, bounded=high < len(part.grid))])
 
     def _is_one_of(self, part: Category, cells: set[int], *, stands_in: bool) -> str:
-        asked = self._asked(part)
+        value = self._value_of(part)
         if not stands_in:
-            return f"{asked} IN ({self._values(part, cells)})"
+            return f"{value} IN ({self._values(part, cells)})"
         others = set(range(part.cells)) - cells
         if not others:
             return "1 = 1"
-        return f"{asked} IS NULL OR {asked} NOT IN ({self._values(part, others)})"
+        return f"{value} IS NULL OR {value} NOT IN ({self._values(part, others)})"
 
     def _by_cell(self, part: Numeric | Category, given: Iterable[int]) -> str:
-        """Write the number that belongs to the cell of a field."""
+        """Write the given number of a field's cell."""
         numbers = list(given)
         instead = numbers[part.stand_in]
         if isinstance(part, Category):
             cases = [
-                f"WHEN {self._asked(part)} IN ({self._values(part, {cell})}) THEN {number}"
+                f"WHEN {self._value_of(part)} IN ({self._values(part, {cell})}) THEN {number}"
                 for cell, number in enumerate(numbers)
                 if number != instead
             ]
             return f"CASE {' '.join(cases)} ELSE {instead} END" if cases else str(instead)
         cases = [f"WHEN {self._no_number(part)} THEN {instead}"]
         for cut, number in zip(reversed(part.grid), reversed(numbers[1:]), strict=True):
-            cases.append(f"WHEN {self._asked(part)} >= {self._number(cut)} THEN {number}")
+            cases.append(f"WHEN {self._value_of(part)} >= {self._number(cut)} THEN {number}")
         return f"CASE {' '.join(cases)} ELSE {numbers[0]} END"
 
     def _no_number(self, part: Numeric) -> str:
-        """Write the condition that there is no number: these databases put NaN above all others."""
-        asked = self._asked(part)
+        """Write the condition that there is no number; these databases sort NaN last."""
+        value = self._value_of(part)
         if part.date is not None:
-            return f"{asked} IS NULL"
+            return f"{value} IS NULL"
         if self.dialect == "sqlite":
-            return f"typeof({asked}) NOT IN ('integer', 'real')"
-        return f"{asked} IS NULL OR {asked} > {_INFINITY}"
+            return f"typeof({value}) NOT IN ('integer', 'real')"
+        return f"{value} IS NULL OR {value} > {_INFINITY}"
 
     def _a_number(self, part: Numeric, *, bounded: bool) -> list[str]:
-        """Write what comparisons leave open; ``bounded`` if one of them is with an upper cut."""
-        asked = self._asked(part)
+        """Write the condition that a value is a number, unless a comparison implies it."""
+        value = self._value_of(part)
         if part.date is not None:
             return []
         if self.dialect == "sqlite":
-            return [f"typeof({asked}) IN ('integer', 'real')"]
-        return [] if bounded else [f"{asked} <= {_INFINITY}"]
+            return [f"typeof({value}) IN ('integer', 'real')"]
+        return [] if bounded else [f"{value} <= {_INFINITY}"]
 
-    def _asked(self, part: Numeric | Category) -> str:
-        """Write what a row says about a field."""
+    def _value_of(self, part: Numeric | Category) -> str:
+        """Write the expression that reads a field of a row."""
         name = self._name(part.column)
         if isinstance(part, Buckets):
             bucket = self._bucket(name, part.count)
@@ -224,7 +221,7 @@ class _Writer:
         if self.dialect != "sqlite":
             return f"EXTRACT({_PARTS[part.date]} FROM {name})"
         day = f"substr(trim({name}), 1, 10)"
-        known = f"strftime('%Y-%m-%d', {day}) = {day}"  # SQLite takes February 30 for March 2
+        known = f"strftime('%Y-%m-%d', {day}) = {day}"  # SQLite reads February 30 as March 2
         if part.date == "hour":
             known += f" AND length(trim({name})) >= 16"
             read = f"CAST(substr(trim({name}), 12, 2) AS INTEGER)"
@@ -251,7 +248,7 @@ class _Writer:
             return ", ".join(str(_DAYS.get(str(value), 0)) for value in values)
         if len(set(map(type, part.values))) > 1:  # compared as texts
             if len(set(map(str, part.values))) < len(part.values):
-                raise ValueError(f"values of field {part.name!r} are the same texts in SQL")
+                raise ValueError(f"values of field {part.name!r} must differ as SQL text")
             values = list(map(str, values))
         return ", ".join(self._text(v) if isinstance(v, str) else str(int(v)) for v in values)
 
@@ -260,7 +257,7 @@ class _Writer:
             raise ValueError(f"SQL cannot compare floats with {cut} exactly")
         if int(cut) == cut and abs(cut) <= _EXACT:
             whole = str(int(cut))
-            # DuckDB would round this to the 32 bits of a narrow column.
+            # DuckDB would round this to a narrow column's 32 bits.
             return f"{whole}e0" if self.dialect == "duckdb" and abs(cut) > _NARROW else whole
         text = repr(float(cut))
         return f"{text}e0" if self.dialect == "duckdb" and "e" not in text else text
@@ -272,10 +269,10 @@ class _Writer:
             return "NULL" if value is None else str(value).upper()
         if isinstance(value, int | float) and math.isfinite(value):
             return repr(value)
-        raise ValueError(f"SQL cannot say the label {value!r}")
+        raise ValueError(f"SQL cannot express the label {value!r}")
 
     def _name(self, column: str) -> str:
-        # SQLite takes "no such column" in double quotes for a text, and says nothing.
+        # SQLite silently reads an unknown column in double quotes as text.
         mark = "`" if self.dialect == "sqlite" else '"'
         return f"{mark}{_sayable(column).replace(mark, 2 * mark)}{mark}"
 
@@ -288,18 +285,18 @@ class _Writer:
 
 
 def _summand(number: int, most: int) -> str:
-    """Write a number of a sum that is at most ``most``: small numbers are added in 32 bits."""
+    """Write a summand of a sum that is at most ``most``; small sums are computed in 32 bits."""
     return f"CAST({number} AS BIGINT)" if most >> 31 else str(int(number))
 
 
 def _sayable(text: str) -> str:
-    """Refuse text that ends a statement early, or that no database can hold."""
+    """Reject text that would end a statement early or that no database can store."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"SQL cannot say {text!r}, which is no Unicode text") from None
+        raise ValueError(f"SQL cannot express {text!r}, which is not valid Unicode") from None
     if "\0" in text:
-        raise ValueError(f"SQL cannot say {text!r}, which has a zero byte")
+        raise ValueError(f"SQL cannot express {text!r}, which has a zero byte")
     return text
 
 

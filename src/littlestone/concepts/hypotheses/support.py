@@ -12,7 +12,7 @@ from littlestone.concepts.keys import as_integer, key_from_json, key_order, key_
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 
 _FEW = 8  # below this many keys, comparing with each is faster than a search
-_RARE = 16  # as often as that, finding each place takes as long as asking everywhere
+_RARE = 16  # above this frequency, searching each place is slower than testing every point
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class FiniteSupport(Exported):
         if not self.positives:
             return np.zeros(len(xs), dtype=np.uint8)
         if isinstance(xs, np.ndarray):
-            # Looking at every key in turn pays only if there are many more points.
+            # Going through the keys pays only if there are many more points.
             if xs.dtype.kind in "iu" and xs.ndim == 1 and len(xs) > len(self.positives):
                 return self._many_integers(xs)
             xs = xs.tolist() if xs.ndim == 1 else map(tuple, xs.tolist())
@@ -56,7 +56,7 @@ class FiniteSupport(Exported):
             rare = _where_rare(next(iter(self.positives)), xs)
             if rare is not None:
                 return rare
-        found = bytearray(list(map(self.positives.__contains__, xs)))  # a list is read faster
+        found = bytearray(list(map(self.positives.__contains__, xs)))  # a list converts faster
         return np.frombuffer(found, dtype=np.uint8)
 
     def disagreement(self, other: Hypothesis, /) -> Point | None:
@@ -64,10 +64,10 @@ class FiniteSupport(Exported):
         if isinstance(other, FiniteSupport) or votes_on_supports(other):
             theirs = support_of(other, AnyHashable())
             return min(self.positives ^ theirs, key=key_order, default=None)
-        return other.disagreement(self)  # the other kinds know their domain
+        return other.disagreement(self)  # the other kind knows its domain
 
     def sorted_positives(self) -> list[Point]:
-        """Return the keys in an order that depends on nothing but the set."""
+        """Return the keys in an order that depends only on the set."""
         return sorted(self.positives, key=key_order)
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class FiniteSupport(Exported):
 
 
 def _where_rare(key: Point, xs: list[Any]) -> NDArray[np.uint8] | None:
-    """1 where ``key`` is; None if it is there often, and going from one to the next is slow."""
+    """Return 1 where ``xs`` equals ``key``; None if it occurs too often for this to be fast."""
     found, searched = np.zeros(len(xs), dtype=np.uint8), [*xs, key]
     at = searched.index(key)
     for _ in range(len(xs) // _RARE):
@@ -114,13 +114,13 @@ def _where_rare(key: Point, xs: list[Any]) -> NDArray[np.uint8] | None:
 
 
 def votes_on_supports(hypothesis: Hypothesis) -> bool:
-    """Return whether it is a vote among hypotheses that are 1 on finitely many keys."""
+    """Return whether it is a vote of hypotheses with finite support."""
     members = getattr(hypothesis, "members", ())
     return bool(members) and all(isinstance(member, FiniteSupport) for member in members)
 
 
 def support_of(hypothesis: Hypothesis, domain: Domain) -> frozenset[Point]:
-    """Return where the hypothesis is 1; scans the domain only when it is bounded."""
+    """Return the keys with label 1; scans the domain only if it is bounded."""
     if isinstance(hypothesis, FiniteSupport):
         return hypothesis.positives
     members = getattr(hypothesis, "members", None)

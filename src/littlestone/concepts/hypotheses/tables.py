@@ -81,7 +81,7 @@ class TableHypothesis(Exported):
         return int(differs[0]) if differs.size else None
 
     def to_json(self) -> dict[str, Any]:
-        """``bits``: hexadecimal, eight points to the byte, the smallest point lowest."""
+        """Return the JSON form; ``bits`` is hexadecimal, eight points per byte, lowest first."""
         bits = np.packbits(self.as_array(), bitorder="little").tobytes()
         return {"kind": "table", "size": len(self.labels), "bits": bits.hex()}
 

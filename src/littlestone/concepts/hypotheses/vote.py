@@ -23,10 +23,10 @@ _MEMBERS_SHOWN = 3
 @require.checked
 @dataclass(frozen=True, slots=True, init=False)
 class MajorityVote(Exported):
-    """Label 1 where more than half of the members do.
+    """Label 1 where more than half of the members have label 1.
 
-    Equal to another vote with the same members, in any order. Two different juries may still
-    agree everywhere: ``disagreement`` tells.
+    Equal to another vote with the same members, in any order. Votes of different members may still
+    be the same function, which ``disagreement`` shows.
 
     >>> from littlestone.concepts.hypotheses.tables import TableHypothesis
     >>> rows = ([0, 0, 1], [0, 1, 1], [1, 1, 0])
@@ -55,7 +55,7 @@ class MajorityVote(Exported):
         """Return the first point on which the two differ, in the order of their domain.
 
         Integers are compared run by run, finite supports by their keys, other domains point by
-        point as long as they are small; ValueError otherwise.
+        point if they are small; ValueError otherwise.
         """
         return None if self == other else first_vote_difference(self, other)
 
@@ -82,7 +82,7 @@ class MajorityVote(Exported):
 
 
 def first_vote_difference(vote: Hypothesis, other: Hypothesis) -> Point | None:
-    """Return where a vote and another hypothesis differ first, in the order of their domain."""
+    """Return the first point of their domain on which a vote and a hypothesis differ."""
     domain = domain_of(vote, other)
     if isinstance(domain, IntegerRange):
         return first_difference(vote, other, domain.n)
@@ -90,14 +90,13 @@ def first_vote_difference(vote: Hypothesis, other: Hypothesis) -> Point | None:
         differs = support_of(vote, domain) ^ support_of(other, domain)
         return min(differs, key=key_order, default=None)
     if domain.size > _LARGEST_SCAN:
-        raise ValueError(f"{domain} is too large to scan for a point where two votes differ")
+        raise ValueError(f"{domain} is too large to scan for a point on which two votes differ")
     first: Point | None = first_seen_difference(vote, other, domain)
     return first
 
 
 def domain_of(*hypotheses: Hypothesis) -> Domain:
-    """Return the first domain that one of them, or one of their members, tells; any keys if none
-    does."""
+    """Return the first domain among the hypotheses and their members; any keys by default."""
     for hypothesis in hypotheses:
         for part in (hypothesis, *getattr(hypothesis, "members", ())):
             domain: Domain | None = getattr(part, "domain", None)
@@ -107,5 +106,5 @@ def domain_of(*hypotheses: Hypothesis) -> Domain:
 
 
 def sort_key(member: Hypothesis) -> str:
-    """Return the JSON text: the one order that hypotheses of different kinds share."""
+    """Return the JSON text, by which hypotheses of different kinds are ordered."""
     return json.dumps(member.to_json(), sort_keys=True)

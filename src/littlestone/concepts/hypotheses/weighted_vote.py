@@ -19,20 +19,21 @@ _MOST_WEIGHT: Final = 1 << 62
 _MEMBERS_SHOWN: Final = 3
 
 MOST: Final = 256
-"""Releases that the steady rule depends on, at most."""
+"""The largest number of releases that the steady rule depends on."""
 
-# docs/theory/practice-log.md says how these numbers were chosen.
-_PART: Final = 2  # of the rounds of all known releases, the second half is lately
+# docs/theory/practice-log.md explains how these numbers were chosen.
+_PART: Final = 2  # the second half of the known rounds counts as recent
+_POWER: Final = 3  # of a round's distance from its beginning: the sum of squares
 
 
 @require.checked
 @dataclass(frozen=True, slots=True, init=False)
 class WeightedVote(Exported):
-    """The label for which members of the largest total weight vote; of equals, the smallest.
+    """Label by the largest total weight of members; the smallest label on ties.
 
-    Weights are positive whole numbers. Equal members are merged, and a common divisor of the
-    weights is left out, so a vote is equal to another one with the same members in any order.
-    Two different juries may still agree everywhere: ``disagreement`` tells.
+    Weights are positive integers. Equal members are merged and a common divisor of the weights is
+    removed, so a vote is equal to another one with the same members in any order. Votes of
+    different members may still be the same function, which ``disagreement`` shows.
 
     >>> from littlestone.concepts.hypotheses.tables import TableHypothesis
     >>> rows = ([0, 0, 1], [0, 1, 1], [1, 1, 0])
@@ -52,7 +53,9 @@ class WeightedVote(Exported):
             require.integer(weight=weight, at_least=1, at_most=_MOST_WEIGHT)
             total[member] = total.get(member, 0) + int(weight)
         if not 0 < sum(total.values()) <= _MOST_WEIGHT:
-            raise ValueError("a vote needs members, whose weights sum to at most 2**62")
+            raise ValueError(
+                "members must not be empty, and their weights must sum to at most 2**62"
+            )
         members = tuple(sorted(total, key=sort_key))
         shared = math.gcd(*total.values())
         object.__setattr__(self, "members", members)
@@ -114,22 +117,22 @@ class WeightedVote(Exported):
         return f"vote of {len(words)} rules: {', '.join(shown(words, _MEMBERS_SHOWN))}"
 
     def text(self) -> str:
-        """Return each rule below its share of the vote."""
+        """Return each rule under its share of the vote."""
         total = sum(self.weights)
         parts = []
         for place in sorted(range(len(self.members)), key=lambda at: -self.weights[at]):
             member = self.members[place]
-            told = member.text() if isinstance(member, Exported) else member.describe()
-            parts.append(f"{100 * self.weights[place] / total:.0f} % of the vote:\n{told}")
+            rule_text = member.text() if isinstance(member, Exported) else member.describe()
+            parts.append(f"{100 * self.weights[place] / total:.0f} % of the vote:\n{rule_text}")
         return "\n\n".join(parts)
 
 
 class Releases:
-    """The newest releases of a run, as far as the steady rule depends on them.
+    """The recent releases of a run that the steady rule depends on.
 
-    A learner that follows good and bad times publishes, now and then, a rule that is gone soon
-    after. The steady rule is a vote of the rules published lately, by how long each was in force.
-    It is a function of what is public, so it costs no privacy.
+    A learner that adapts to changes sometimes publishes a rule and soon replaces it. The steady
+    rule is a vote of the recently published rules, weighted by how long and how recently each was
+    in force. It depends only on public releases, so it costs no privacy.
 
     >>> from littlestone.concepts.hypotheses.decision_tree import DecisionTree
     >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}})
@@ -137,7 +140,7 @@ class Releases:
     >>> rounds = ((0, never), (64, late), (9_000, never), (9_010, late), (9_500, never))
     >>> Releases(rounds).steady() == late
     True
-    >>> Releases(rounds[:3]).steady() == never  # new for all that is known lately
+    >>> Releases(rounds[:3]).steady() == never  # not among the recent rules
     True
     """
 
@@ -147,7 +150,7 @@ class Releases:
             self.add(after_round, rule)
 
     def add(self, after_round: int, rule: Hypothesis) -> bool:
-        """Take note of the rule that is in force after a round; return whether it is another."""
+        """Record the rule in force after a round; return whether it differs from the last."""
         if self._known and (self._known[-1][1] is rule or self._known[-1][1] == rule):
             return False
         self._known.append((after_round, rule))
@@ -157,35 +160,42 @@ class Releases:
     def steady(self) -> Hypothesis:
         """Return the vote of the rules in force in the second half of the known rounds.
 
-        Each counts as many rounds as it was in force. The last one counts its average stay
-        besides, for it goes on; where it was not published lately it is taken as it is, since it
-        was just drawn from fresh examples. It is also taken as it is where most rules published
-        lately are new: then the law drifts, and no earlier rule is worth a vote. A rule with more
-        than half of the vote is the vote. Rules that are not over records are taken as they are: a
-        key that was listed last is listed.
+        A rule's weight is the sum over the rounds in which it was in force, each counted by the
+        square of its distance from the beginning of that half: a late round counts more. The last
+        rule is counted for its average stay more, since it is still in force. The result is the
+        last rule itself if it was not published recently before (it is new), if most recent rules
+        are new (the law drifts), or if the rules are not over records (a key that was listed last
+        is listed). A rule with more than half of the weight is returned instead of the vote.
         """
         newest, last = self._known[-1]
         begin = newest - (newest - self._known[0][0]) // _PART
         if not isinstance(domain_of(last), Schema) or self._drifts(begin):
             return last
-        stays: dict[Hypothesis, list[int]] = {}
-        for (start, rule), (until, _) in itertools.pairwise(self._known):
-            if until > begin:
-                stays.setdefault(rule, []).append(until - max(start, begin))
-        if last not in stays:
+        stays = [
+            (max(start, begin), until, rule)
+            for (start, rule), (until, _) in itertools.pairwise(self._known)
+            if until > begin
+        ]
+        own = [until - start for start, until, rule in stays if rule == last]
+        if not own:
             return last
-        weights = {rule: sum(rounds) for rule, rounds in stays.items()}
-        weights[last] += weights[last] // len(stays[last])
+        weights: dict[Hypothesis, int] = {}
+        for start, until, rule in [*stays, (newest, newest + sum(own) // len(own), last)]:
+            votes = (until - begin) ** _POWER - (start - begin) ** _POWER
+            weights[rule] = weights.get(rule, 0) + votes
+        total = sum(weights.values())
         first = max(weights, key=lambda rule: weights[rule])
-        if 2 * weights[first] > sum(weights.values()):
+        if 2 * weights[first] > total:
             return first
-        return WeightedVote((rule, weight) for rule, weight in weights.items() if weight)
+        shift = max(0, total.bit_length() - _MOST_WEIGHT.bit_length() + 1)
+        pairs = ((rule, votes >> shift) for rule, votes in weights.items())
+        return WeightedVote((rule, weight) for rule, weight in pairs if weight)
 
     def _drifts(self, begin: int) -> bool:
-        """Return whether most rules that were published from ``begin`` on were not known before."""
+        """Return whether most rules published since ``begin`` are new."""
         before = {rule for start, rule in self._known if start < begin}
-        lately = [rule for start, rule in self._known if start >= begin]
-        return 2 * sum(rule not in before for rule in lately) > len(lately)
+        recent = [rule for start, rule in self._known if start >= begin]
+        return 2 * sum(rule not in before for rule in recent) > len(recent)
 
     def to_json(self) -> list[list[Any]]:
         """Return the JSON form."""

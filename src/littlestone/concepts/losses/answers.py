@@ -1,10 +1,10 @@
-"""What all concepts of a class say at once, in the forms that make adding up cheap.
+"""Sum gains over all concepts of a class at once, in forms that make this cheap.
 
-Points are rows of whole numbers here, each with a gain; asked is, for every concept, the sum of the
-gains where it says 1. Losses of all concepts are such sums (``loss_table``).
+Points are rows of integers, each with a gain. The result is, for every concept, the sum of the
+gains of the points that it maps to 1. Losses of all concepts are such sums (``loss_table``).
 
-How much was gained in each pair of cells of two fields is all that a rule of two conditions needs;
-this table has as many entries as there are pairs of cells, not as many as there are records.
+A rule of two conditions needs only the gain of each pair of cells of two fields; this table has one
+entry per pair of cells, not per record.
 """
 
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.schema import Condition
 
 MOST_CELLS: Final = 1 << 23
-_FEW_ROWS: Final = 8  # up to here, one after another is faster than all at once
+_FEW_ROWS: Final = 8  # up to this many, one by one is faster
 
 
 class Suffixes(Answers):
-    """Concept k = 0 .. n is 1 on the points from k on: thresholds."""
+    """Thresholds: concept k = 0 .. n is 1 on the points from k on."""
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -57,7 +57,7 @@ class Matrix(Answers):
         if len(rows) <= _FEW_ROWS:
             each = (gain * columns[x] for x, gain in zip(points, gains, strict=True))
             return sum(each, np.zeros(columns.shape[1], dtype=np.int64))
-        # A sum of whole numbers below 2**53 is exact in floating point.
+        # A sum of integers below 2**53 is exact in floating point.
         total = np.bincount(points, gains).astype(np.int64)
         met = np.flatnonzero(total)
         found: Counts = total[met] @ columns[met].astype(np.int64)
@@ -87,7 +87,7 @@ class OnLines(Answers):
 
     @classmethod
     def on_a_line(cls, n: int, low: Counts, high: Counts) -> "OnLines":
-        """Of the points 0 .. n-1."""
+        """Return stretches of the points 0 .. n-1."""
         return cls((n,), np.zeros(len(low), dtype=np.int64), low, high)
 
     @property
@@ -102,7 +102,7 @@ class OnLines(Answers):
             pairs = zip(rows, gains, strict=True)
             each = (gain * self._hold(slice(None), row[self.line]) for row, gain in pairs)
             return sum(each, np.zeros(len(self.low), dtype=np.int64))
-        # All lines one after another: a stretch is a difference of two sums from the left.
+        # Lines are concatenated; a stretch is a difference of two prefix sums.
         starts = np.cumsum((0, *self.widths[:-1]))
         cells, start = (rows + starts).ravel(), starts[self.line]
         before = np.zeros(whole + 1, dtype=np.int64)
@@ -114,7 +114,7 @@ class OnLines(Answers):
         return self._hold(position, rows[:, self.line[position]])
 
     def say(self, positions: Counts, rows: Counts) -> NDArray[np.bool_]:
-        """Return what the concept at each position says of the row beside it."""
+        """Return the label of each row under the concept at the same index of ``positions``."""
         if self.width == 1:
             return self._hold(positions, rows[:, 0])
         return self._hold(positions, rows[np.arange(len(rows)), self.line[positions]])
@@ -129,9 +129,9 @@ _LARGEST_BLOCK: Final = 1 << 20
 
 
 class FieldRanges(Answers):
-    """Concept i is 1 where its conditions hold, at most two; nowhere if they are None.
+    """Concept i is 1 where its (at most two) conditions hold; nowhere if they are None.
 
-    A last field that has one cell comes to the others, so that every rule has two conditions.
+    An extra field with one cell gives every rule two conditions.
 
     >>> rules = FieldRanges((3, 2), [None, (), ((0, 1, 2),), ((0, 1, 2), (1, 0, 0))])
     >>> rules.sums(np.array([[2, 0], [2, 1], [0, 0]] * 2), np.array([1, 10, 100] * 2)).tolist()
@@ -144,7 +144,7 @@ class FieldRanges(Answers):
         self._width, self._rules = len(widths), rules
         holds, fails = (self._width, 0, 0), (self._width, 1, 0)
         pairs = [(fails, fails) if rule is None else (*rule, holds, holds)[:2] for rule in rules]
-        # First axis: of the first and of the second condition.
+        # First axis: the first and the second condition.
         self._fields, self._low, last = np.array(pairs, dtype=np.int64).transpose(2, 1, 0)
         self._high = last + 1
         self._left, self._right = (_Axis((*widths, 1), fields) for fields in self._fields)
@@ -178,10 +178,9 @@ class FieldRanges(Answers):
         return holds
 
     def _prefix_sums(self, cells: Counts, gains: Counts) -> Counts:
-        """Return what was gained in the first so many cells of a field and the first so many of
-        another.
+        """Return the two-dimensional prefix sums of gains for pairs of fields.
 
-        Sums of whole numbers below 2**53 are exact in floating point.
+        Sums of integers below 2**53 are exact in floating point.
         """
         size, step = self._left.size * self._right.size, _LARGEST_BLOCK // self._met.shape[1] + 1
         table = np.zeros(size)
@@ -204,7 +203,7 @@ class FieldRanges(Answers):
 
 
 class _Axis:
-    """A stretch for each field that is met: its first 0, 1, 2, … cells."""
+    """The prefixes of each used field: its first 0, 1, 2, … cells."""
 
     def __init__(self, widths: tuple[int, ...], fields: Counts) -> None:
         met, sizes = np.unique(fields), np.array(widths) + 1

@@ -1,4 +1,4 @@
-"""Labelled examples are counted by point; every loss is a function of these counts."""
+"""Count labelled examples by point; every loss is a function of these counts."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _BLOCK: Final = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Tallied:
-    """How often each point came with label 0 and with label 1; each point once, integers sorted."""
+    """Counts of label 0 and label 1 for each distinct point; integers are sorted."""
 
     points: Any
     zeros: Counts
@@ -26,20 +26,19 @@ class Tallied:
 
     @property
     def size(self) -> int:
-        """How many examples there are."""
+        """The number of examples."""
         return int(self.zeros.sum() + self.ones.sum())
 
     def losses_of(self, labels: NDArray[np.uint8]) -> Counts:
         """Return the mistakes of each row of labels for the points.
 
-        All ones, less those where the row says 1, and more the zeros there: every table of
-        losses rests on this sum.
+        Mistakes are all ones, minus the ones and plus the zeros at points that the row maps to 1.
         """
         losses: Counts = labels.astype(np.int64) @ (self.zeros - self.ones) + self.ones.sum()
         return losses
 
     def and_one(self, x: int, y: Label) -> "Tallied":
-        """With one more example; for points that are integers."""
+        """Return the counts with one more example; for integer points."""
         points = np.union1d(self.points, [x])
         counts = np.zeros((2, len(points)), dtype=np.int64)
         counts[:, np.searchsorted(points, self.points)] = self.zeros, self.ones
@@ -48,7 +47,7 @@ class Tallied:
 
 
 def tallied(concepts: ConceptClass, examples: Iterable[Any]) -> Tallied:
-    """Count labelled examples, or refuse the first one that is none or outside the domain."""
+    """Count labelled examples; the error names the first bad one."""
     xs, ys = split_labels(examples)
     domain = concepts.domain
     if isinstance(domain, IntegerRange):
@@ -66,15 +65,14 @@ def tallied(concepts: ConceptClass, examples: Iterable[Any]) -> Tallied:
 
 
 def fewest_by_table(domain: Domain, labels_at: Callable[[Any], Any], tally: Tally) -> int:
-    """Return the mistakes of the best concept, where ``labels_at`` tells what all say of some
-    points."""
+    """Return the mistakes of the best concept, given the labels of points under all concepts."""
     zeros, ones = np.array(list(tally.values()), dtype=np.int64).reshape(-1, 2).T
     gained = block_sums(labels_at, domain.check_many(list(tally)), zeros - ones)
     return int(gained.min() + ones.sum())
 
 
 def block_sums(labels_at: Callable[[Any], Any], points: Any, gains: Counts) -> Counts:
-    """For each concept, the gains of the points where it says 1; few points at a time."""
+    """Return, for each concept, the gains of the points it maps to 1; in blocks of points."""
     blocks = (slice(start, start + _BLOCK) for start in range(0, len(points) or 1, _BLOCK))
     sums = [labels_at(points[part]).astype(np.int64) @ gains[part] for part in blocks]
     found: Counts = np.sum(sums, axis=0)
@@ -82,13 +80,12 @@ def block_sums(labels_at: Callable[[Any], Any], points: Any, gains: Counts) -> C
 
 
 def split_labels(examples: Iterable[Any]) -> tuple[list[Any], list[Label]]:
-    """Return the points and the labels of labelled examples, or raise an error that names a bad
-    one."""
+    """Return the points and the labels of examples; the error names a bad one."""
     xs, ys = [], []
     for example in examples:
         try:
             x, y = example
-        except Exception:  # of whatever it is
+        except Exception:  # raised by the value itself
             got = require.shown(example)
             raise ValueError(f"an example must be a pair (x, y), got {got}") from None
         xs.append(x)

@@ -1,7 +1,7 @@
 """List the concepts of a finite class, in the order of ``concepts()``.
 
-Each function asks the class if it offers an answer in closed form (``capabilities``), and
-otherwise lists the concepts.
+Each function uses a closed form if the class has one (``capabilities``), else it lists the
+concepts.
 """
 
 import math
@@ -25,7 +25,7 @@ Labels = NDArray[np.uint8]
 
 
 def require_listable(concepts: ConceptClass) -> int:
-    """Return the number of concepts; raise if they are too many to keep a loss for each."""
+    """Return the number of concepts; raise a ValueError if there are too many for a loss each."""
     size = concepts.size
     if size is None or size > LARGEST_ARRAY:
         raise ValueError(
@@ -36,7 +36,7 @@ def require_listable(concepts: ConceptClass) -> int:
 
 
 def distinguished_points(concepts: ConceptClass) -> float:
-    """Return the logarithm of how many points, at most, the concepts tell apart."""
+    """Bound the logarithm of the number of points that concepts distinguish."""
     patterns = require_listable(concepts) * math.log(2)
     points = concepts.domain.size
     return patterns if points is None else min(patterns, math.log(points))
@@ -50,30 +50,30 @@ def finder(concepts: ConceptClass) -> Callable[[int], Hypothesis]:
 
 
 def labels_at(concepts: ConceptClass, points: Any) -> Labels:
-    """Return what each concept (rows) says about each of these points (columns)."""
+    """Return the label of each point (columns) under each concept (rows)."""
     if isinstance(concepts, Tabular):
         return concepts.labels_at(points)
     if known_by_matrix(concepts):
         return label_matrix(concepts)[:, points]
     block = concepts.domain.check_many(points)
-    asked = [concept.many(block) for concept in _listed(concepts)]
-    return np.array(asked, dtype=np.uint8).reshape(len(asked), len(points))
+    rows = [concept.many(block) for concept in _listed(concepts)]
+    return np.array(rows, dtype=np.uint8).reshape(len(rows), len(points))
 
 
 def fits_a_matrix(concepts: ConceptClass) -> bool:
-    """Return whether the labels of all points by all concepts can be written down."""
+    """Return whether the labels of all points under all concepts fit into a matrix."""
     size, points = concepts.size, concepts.domain.size
     return size is not None and points is not None and size * points <= LARGEST_MATRIX
 
 
 def known_by_matrix(concepts: ConceptClass) -> bool:
-    """Whether, moreover, a point is the number of its column."""
+    """Return whether they fit and a point is the number of its column."""
     return isinstance(concepts.domain, IntegerRange) and fits_a_matrix(concepts)
 
 
 @lru_cache(maxsize=16)
 def label_matrix(concepts: ConceptClass) -> Labels:
-    """Return what each concept says about each point of the domain, in its order."""
+    """Return the labels of all points of the domain under each concept."""
     block = concepts.domain.check_many(list(concepts.domain))
     if isinstance(concepts, Tabular):
         matrix = concepts.labels_at(block)
@@ -84,7 +84,7 @@ def label_matrix(concepts: ConceptClass) -> Labels:
 
 
 def voter(concepts: ConceptClass) -> Callable[[Sequence[int]], Hypothesis]:
-    """Return the function that takes an odd number of positions to their majority vote."""
+    """Return the function from an odd number of positions to their majority vote."""
     if isinstance(concepts, Voting):
         return concepts.majority_of
     find = finder(concepts)

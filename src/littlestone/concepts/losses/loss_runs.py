@@ -1,7 +1,7 @@
-"""The losses of all concepts of a class on some examples, as runs of equal loss.
+"""Compute the losses of all concepts of a class, as runs of equal loss.
 
-Thresholds, points and intervals are never written out: their losses are constant between the points
-that occurred, so that a million concepts cost no more than the examples do.
+Thresholds, points and intervals are never listed: their losses are constant between the points that
+occurred, so a million concepts cost no more than the examples.
 """
 
 from bisect import bisect_right
@@ -25,10 +25,10 @@ LARGEST_LIST: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class LossRuns:
-    """Losses of concepts in a row: run i has ``lengths[i]`` concepts of loss ``losses[i]``.
+    """Losses of consecutive concepts: run i has ``lengths[i]`` concepts of loss ``losses[i]``.
 
-    Without ``lengths`` each concept is a run of its own. ``concept`` gives the concept at a
-    position, the runs laid out one after another.
+    Without ``lengths`` each concept is its own run. ``concept`` returns the concept at a position
+    of the concatenated runs.
     """
 
     losses: Counts
@@ -52,8 +52,7 @@ def require_losses(concepts: ConceptClass) -> int:
 def losses_on(concepts: ConceptClass, tally: Tallied, *, deepest: int) -> LossRuns:
     """Return the mistakes of every concept.
 
-    A loss that exceeds the least by ``deepest`` or more may be given as the least plus
-    ``deepest``: concepts that bad are never drawn.
+    Losses may be capped at the least loss plus ``deepest``: worse concepts are never drawn.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> from littlestone.concepts.losses.label_counts import tallied
@@ -71,7 +70,7 @@ def losses_on(concepts: ConceptClass, tally: Tallied, *, deepest: int) -> LossRu
 
 
 def threshold_runs(n: int, tally: Tallied, concept: Callable[[int], Hypothesis]) -> LossRuns:
-    """1[x >= k] labels a point x with 1 for k = 0 .. x, and with 0 from x + 1 on."""
+    """Return the losses of 1[x >= k] for k = 0 .. n, which change only at points of the tally."""
     steps = np.concatenate([[tally.zeros.sum()], tally.ones - tally.zeros])
     ends = [*(tally.points + 1).tolist(), n + 1]
     lengths = [end - start for start, end in pairwise([0, *ends])]
@@ -79,7 +78,7 @@ def threshold_runs(n: int, tally: Tallied, concept: Callable[[int], Hypothesis])
 
 
 def point_runs(n: int, tally: Tallied, concept: Callable[[int], Hypothesis]) -> LossRuns:
-    """ "0 everywhere" errs on all ones; a key errs on its own zeros and on the other ones."""
+    """Return the losses of "0 everywhere" (all ones) and of each key (its zeros, others' ones)."""
     everything = int(tally.ones.sum())
     losses, lengths, end = [everything], [1], 0
     own = everything + tally.zeros - tally.ones
@@ -97,10 +96,10 @@ _LISTED: Final = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """One row for each labelling; ``concept(i)`` gives row i, and depends on the points only.
+    """One row for each labelling; ``concept(i)`` has row i and depends only on the points.
 
-    ``fewest_errors`` takes a tally in which the points occur, and gives for each labelling the
-    errors on the whole tally of the best concept that has it.
+    ``fewest_errors`` takes a tally that contains the points and returns, for each labelling, the
+    errors on the whole tally of the best concept with it.
     """
 
     labels: NDArray[np.uint8]
@@ -137,7 +136,7 @@ def project(concepts: ConceptClass, points: Any) -> Projection:
 def project_thresholds(
     n: int, points: NDArray[np.int64], concept: Callable[[int], Hypothesis]
 ) -> Projection:
-    """Thresholds up to the first point, and up to each next one."""
+    """Project thresholds: one labelling up to each point."""
     firsts = [0, *(points + 1).tolist()]
     labels = np.triu(np.ones((len(points) + 1, len(points)), dtype=np.uint8))
 
@@ -151,7 +150,7 @@ def project_thresholds(
 
 
 def project_points(points: Any, concept: Callable[[list[Any]], Hypothesis]) -> Projection:
-    """None of the points, then each alone; ``concept`` is 1 on the keys of a list."""
+    """Project points: none, then each alone; ``concept`` is 1 on the keys of a list."""
     keys = _listed(points)
     nothing = np.zeros((1, len(keys)), dtype=np.uint8)
     labels = np.concatenate([nothing, np.eye(len(keys), dtype=np.uint8)])
@@ -188,17 +187,17 @@ def _listed(points: Any) -> list[Any]:
 def _split_spaces(
     concepts: ConceptClass, points: list[Any]
 ) -> tuple[NDArray[np.uint8], list[VersionSpace]]:
-    """Point by point: each version space is split in two, if it can be."""
-    kept: list[tuple[VersionSpace, tuple[int, ...]]] = [(concepts.version_space(), ())]
+    """Split each version space in two, point by point."""
+    spaces: list[tuple[VersionSpace, tuple[int, ...]]] = [(concepts.version_space(), ())]
     for x in points:
-        split = [(space.restrict(x, y), (*row, y)) for space, row in kept for y in (0, 1)]
-        kept = [(space, row) for space, row in split if not space.is_empty]
-    table = np.array([row for _, row in kept], dtype=np.uint8).reshape(len(kept), len(points))
-    return table, [space for space, _ in kept]
+        split = [(space.restrict(x, y), (*row, y)) for space, row in spaces for y in (0, 1)]
+        spaces = [(space, row) for space, row in split if not space.is_empty]
+    table = np.array([row for _, row in spaces], dtype=np.uint8).reshape(len(spaces), len(points))
+    return table, [space for space, _ in spaces]
 
 
 def interval_runs(n: int, tally: Tallied, *, deepest: int) -> LossRuns:
-    """Losses from the least one upwards, how many intervals of 0 .. n-1 have each, and which.
+    """Return the losses in increasing order with the number of intervals of each.
 
     The last run stands for all intervals whose loss exceeds the least by ``deepest`` or more.
     """
@@ -221,7 +220,7 @@ class _Levels:
         bounds = [-1, *self._points, n]
         widths = [high - low for low, high in pairwise(bounds)]
         self._starts, self._ends = widths[:-1], widths[1:]
-        # The empty interval, and those that lie between two points that occurred.
+        # The empty interval, and intervals between two neighbouring points.
         self._outside = 1 + sum((w - 1) * w // 2 for w in widths)
         sums = np.concatenate([[0], np.cumsum(gains)]).astype(np.int64)
         lowest = np.minimum.accumulate(sums[:-1])
@@ -235,11 +234,13 @@ class _Levels:
         self.counts = self._count()
 
     def interval(self, position: int) -> StepFunction:
-        """Return the interval at a position, the levels written out one after another."""
+        """Return the interval at a position of the concatenated levels."""
         ends = list(accumulate(self.counts))
         level = bisect_right(ends, position)
         rank = position - (ends[level] - self.counts[level])
-        if level == min(self.best, self._deepest):  # where those without gain are, first
+        if level == min(
+            self.best, self._deepest
+        ):  # intervals without gain come first in this level
             if rank < self._outside:
                 return self._outside_interval(rank)
             rank -= self._outside
@@ -261,9 +262,9 @@ class _Levels:
         return [*levels, everything - sum(levels)]
 
     def _windows(self) -> Iterator[tuple[int, NDArray[Any], int]]:
-        """For each last point: the places to start at, by level; ``first`` is the first level.
+        """Yield, for each last point, the starting places by level, from level ``first``.
 
-        Points that no interval of an upper level ends with are left out.
+        Points at which no interval of a high level ends are skipped.
         """
         starts = np.zeros(self._span, dtype=self._dtype)
         for last, width in enumerate(self._starts):
@@ -274,7 +275,7 @@ class _Levels:
                 yield last, starts[max(low, 0) : low + self._deepest], max(-low, 0)
 
     def _sizes(self, level: int) -> Iterator[tuple[int, int]]:
-        """For each last point, how many intervals of the level end with it."""
+        """Return, for each last point, how many intervals of the level end there."""
         if level < self._deepest:
             for last, window, first in self._windows():
                 if level >= first:

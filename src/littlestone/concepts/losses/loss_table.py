@@ -1,7 +1,7 @@
-"""The losses of all concepts of a finite class, updated only when they are read.
+"""Keep the losses of all concepts of a finite class, updated only when read.
 
-New examples are kept as they came. Reading one concept's loss looks at these only; reading all of
-them goes through the class once, by a table of sums where the concepts are boxes.
+New examples are buffered. Reading one concept's loss evaluates the buffer only; reading all losses
+goes through the class once.
 """
 
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ _MOST_NEWEST: Final = 1 << 10
 class LossTable:
     """The weighted mistakes of every concept so far, in the order of ``concepts()``.
 
-    A concept loses the weight of all ones, and gains or loses where it says 1: each example is
-    kept as a point with a gain, its weight for label 0 and minus its weight for label 1.
+    A loss is the weight of all ones plus the gains of points that the concept maps to 1. The gain
+    of an example is its weight for label 0 and minus its weight for label 1.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> losses = LossTable(Thresholds(4))
@@ -53,7 +53,7 @@ class LossTable:
         self._gains = np.empty(0, dtype=np.int64)
         self._newest: tuple[list[Any], list[int]] = ([], [])
         self._recent = 0
-        self._ones = 0  # the weight of the examples with label 1 since the losses were noted
+        self._ones = 0  # the weight of buffered examples with label 1
 
     def add(self, x: Any, y: Label, weight: int = 1) -> None:
         """Charge ``weight`` to each concept that does not label ``x``, validated, with ``y``."""
@@ -71,13 +71,13 @@ class LossTable:
         self._keep(points, 1 - 2 * ones, int(ones.sum()))
 
     def as_array(self) -> Counts:
-        """Return the loss of each concept; the array is the caller's own."""
+        """Return the loss of each concept in a new array."""
         self._file()
         self._note()
         return self._noted.copy()
 
     def of(self, position: int, /) -> int:
-        """Return the loss of one concept; the others are not looked at."""
+        """Return the loss of one concept without computing the others."""
         self._file()
         loss = int(self._noted[position])
         if not self._recent:
@@ -86,23 +86,23 @@ class LossTable:
         return loss + self._ones + int(gains.dot(self._answers.says(position, rows)))
 
     def state(self) -> Counts:
-        """Return what a saved run keeps; ``load`` takes it back."""
+        """Return the state for a saved run; ``load`` restores it."""
         return self.as_array()
 
     def load(self, losses: Counts | int) -> None:
-        """Forget everything and go on from what ``as_array`` gave, or from one loss for all."""
+        """Replace everything by the losses of ``as_array``, or by one loss for all."""
         self._newest = ([], [])
         self._noted[:] = losses
         self._clear()
 
     def _file(self) -> None:
-        """Bring examples that came one by one to the others."""
+        """Move single examples into the buffer of blocks."""
         if self._newest[0]:
             newest, self._newest = self._newest, ([], [])
             self._keep(*newest, 0)
 
     def _keep(self, points: Any, gains: Any, ones: int) -> None:
-        # Noting early keeps the memory bounded; when it happens depends on the rounds alone.
+        # Flushing early bounds the memory; when it happens depends on the rounds only.
         if self._recent and self._recent + len(gains) > _MOST_RECENT:
             self._note()
         rows = self._answers.rows(points)
@@ -141,7 +141,7 @@ def _answers(concepts: ConceptClass) -> Answers:
 
 
 class _Asked(Answers):
-    """Any class: points are numbered as they come, and the concepts asked about each once."""
+    """Fallback for any class: numbers points as they occur and evaluates each once."""
 
     def __init__(self, concepts: ConceptClass) -> None:
         self._concepts, self._find = concepts, finder(concepts)

@@ -1,1 +1,1 @@
-"""What a record is made of: its fields, as they are declared, and the parts of dates."""
+"""Records and their declared fields, including parts of dates."""

@@ -1,7 +1,7 @@
-"""A column with too many values to declare, hashed into a declared number of buckets.
+"""Hash a column with too many values to declare into a declared number of buckets.
 
-The hash is public and fixed: a function of the value alone, the same for every schema, run and
-version. So a value is read as it would be read alone, and a published rule can be applied anywhere.
+The hash is public and fixed: a function of the value alone, equal for every schema, run and
+version. So no value affects how another is read, and a published rule can be applied anywhere.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from littlestone.concepts.records.columns import listed
 from littlestone.concepts.records.fields import OWN_VALUE, Category
 
 MOST: Final = 4096
-"""Buckets of one field; a question about each of them is a candidate."""
+"""The largest number of buckets of a field; each is a candidate question."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -27,29 +27,33 @@ def _hashed(text: str, buckets: int) -> int:
 
 
 def bucket_of(value: Any, buckets: int) -> int:
-    """Return the bucket of a text or a whole number, which is hashed as it is written.
+    """Return the bucket of a text or an integer, which is hashed as decimal text.
 
-    It is the number of the first four bytes of SHA-256, modulo ``buckets``.
+    It is the first four bytes of SHA-256 as an integer, modulo ``buckets``.
 
     >>> bucket_of("Müller & Co", 32), bucket_of(17, 32) == bucket_of("17", 32)
     (26, True)
 
     Raises:
-        ValueError: It is neither.
+        ValueError: The value is neither.
     """
     if isinstance(value, str):
         return _hashed(str(value), buckets)
     if isinstance(value, Integral) and not isinstance(value, bool):
         return _hashed(str(int(value)), buckets)
-    if isinstance(value, float) and value.is_integer():  # as pandas has numbers beside gaps
+    if (
+        isinstance(value, float) and value.is_integer()
+    ):  # pandas stores integers in columns with gaps as floats
         return _hashed(str(int(value)), buckets)
-    raise ValueError(f"only text and whole numbers have a bucket, got {require.shown(value)}")
+    raise ValueError(
+        f"value must be text or a whole number to have a bucket, got {require.shown(value)}"
+    )
 
 
 @require.checked
 @dataclass(frozen=True, slots=True)
 class Buckets(Category):
-    """A text or a whole number, of which rules know its bucket alone.
+    """A text or an integer that rules see only by its bucket.
 
     ``values`` are the buckets, counted from 0, and perhaps ``"own value"`` for what is missing.
 
@@ -75,7 +79,7 @@ class Buckets(Category):
         return len(self.values) - (self.values[-1] == OWN_VALUE)
 
     def cell(self, value: Any) -> int:
-        """Return the cell of a value: its bucket, or what is declared for none."""
+        """Return the cell of a value: its bucket, or the stand-in if it is missing."""
         try:
             return bucket_of(value, self.count)
         except ValueError:
@@ -93,11 +97,11 @@ class Buckets(Category):
 
     @property
     def stand_in(self) -> int:
-        """The cell of what is missing: its own, or the first."""
+        """The cell of missing values: their own, or the first."""
         return 0 if self.missing is None else self.count
 
     def cells_of(self, column: Any) -> NDArray[np.int64]:
-        """Return what ``cell`` says of each value of a column."""
+        """Return ``cell`` of each value of a column."""
         values = listed(column)
         return np.fromiter(map(self.cell, values), np.int64, len(values))
 

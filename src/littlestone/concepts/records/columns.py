@@ -1,8 +1,8 @@
-"""Cells and columns are read value by value: no value decides how another one is read.
+"""Read columns value by value, so that no value decides how another is read.
 
-numpy converts the values of a list to one type: among floats a large integer is rounded, among
-integers True becomes 1, among texts 1 becomes "1". So a list is never passed to numpy as it is. The
-type of an array, or of a data frame's column, was chosen by the caller and is public.
+numpy converts the values of a list to one type: beside floats a large integer is rounded, beside
+integers True becomes 1, beside text 1 becomes "1". So a list is never passed to numpy directly. The
+type of an array or of a data frame's column was chosen by the caller and is public.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,15 +20,14 @@ from littlestone.concepts.canonical_key import whole_numbers
 from littlestone.errors import optional
 
 EXACT: Final = 2**53
-"""Floats hold all whole numbers below, and not all above."""
+"""Floats hold all integers below this, and not all above."""
 _PLAIN: Final = frozenset({int, float, np.float64})
 
 
 def exact_number(value: Any) -> Any:
-    """Return the number that a value is, as Python compares it exactly with any other; None if it
-    is none.
+    """Return a value as a number that Python compares exactly; None if it is not a number.
 
-    Booleans are no numbers, nor is text, nor what is "not a number".
+    Booleans, text and NaN are not numbers.
 
     >>> exact_number(np.float32(0.5)), exact_number(np.int64(3)), exact_number(Decimal("0.1"))
     (0.5, 3, Decimal('0.1'))
@@ -52,36 +51,35 @@ def exact_number(value: Any) -> Any:
         return Fraction(*map(int, value.as_integer_ratio()))
     try:
         number = float(value)
-    except (ArithmeticError, TypeError, ValueError):  # of an unknown type
+    except (ArithmeticError, TypeError, ValueError):  # raised by an unknown type
         return None
     return number if number == number else None
 
 
 def typed(column: Any) -> NDArray[Any] | None:
-    """Return a column that has one type of number, with at most 64 bits, as an array; None
-    otherwise.
+    """Return a column of one numeric type of at most 64 bits as an array; else None.
 
-    Nothing is converted: the caller chose this type.
+    Nothing is converted, since the caller chose this type.
     """
     kind = getattr(column, "dtype", None)
     if not isinstance(kind, np.dtype) or kind.kind not in "iuf" or kind.itemsize > 8:
         return None
     if kind == np.uint64 or isinstance(column, np.ma.MaskedArray):
-        return None  # numbers that 64 bits with a sign do not hold; values that are not there
+        return None  # numbers beyond int64, or missing values
     return one_dimensional(np.asarray(column))
 
 
 def is_frame(table: Any) -> bool:
-    """Return whether it is a table with named columns, as in libraries of data frames."""
-    kind = type(table)  # a lazy frame would have to look for the names
+    """Return whether the table is a data frame."""
+    kind = type(table)  # a lazy frame would have to compute its names
     return hasattr(kind, "columns") or "columns" in getattr(table, "__dict__", ())
 
 
 def eager_frame(table: Any, names: Sequence[str] | None = None) -> Any:
-    """Return a data frame, with these columns in this order if it has them all.
+    """Return an eager data frame, with these columns in this order if it has all of them.
 
-    Frames of pandas stay as they are; those of polars and pyarrow, relations of DuckDB and others
-    are read through narwhals.
+    pandas frames are returned unchanged; polars, pyarrow, DuckDB relations and others are read
+    through narwhals.
     """
     if hasattr(table, "iloc"):
         chosen = names is not None and set(names) <= set(table.columns)
@@ -96,23 +94,70 @@ def eager_frame(table: Any, names: Sequence[str] | None = None) -> Any:
     return frame.select(list(names or ())) if chosen else frame
 
 
-def frame_columns(frame: Any) -> dict[Any, Any]:
-    """Return the columns of what ``eager_frame`` returned, by name.
+def frame_kinds(table: Any) -> dict[str, str | None]:
+    """Return what the columns of a data frame hold by their types: number, date, text or None.
 
-    The type of a column is public. No value of it decides how another one is read: a column with
-    gaps is a list, whose values are the same as in an array.
+    No row is read, and a lazy frame is not computed.
+    """
+    if hasattr(table, "iloc"):
+        letters = {"i": "number", "u": "number", "f": "number", "M": "date"}
+        return {
+            str(name): letters.get(getattr(kind, "kind", "")) for name, kind in table.dtypes.items()
+        }
+    narwhals = optional("narwhals", "reading this data frame")
+    kinds = narwhals.from_native(table).collect_schema()
+    return {
+        name: "number" if kind.is_numeric() else "date" if kind.is_temporal() else "text"
+        for name, kind in kinds.items()
+    }
+
+
+def frame_columns(frame: Any) -> dict[Any, Any]:
+    """Return the columns of an ``eager_frame``, by name.
+
+    The type of a column is public. No value decides how another is read: a column with gaps becomes
+    a list with the same values as an array.
     """
     if hasattr(frame, "iloc"):
         return {name: frame.iloc[:, place] for place, name in enumerate(frame.columns)}
     return {name: _values(frame[name]) for name in frame.columns}
 
 
+class Unreadable:
+    """Stands for a value that Python cannot hold: a date past the year 9999, bytes in a text."""
+
+    def __repr__(self) -> str:
+        return "a value that Python cannot hold"
+
+    def __str__(self) -> str:
+        raise ValueError("this value cannot be written down")  # for example as an id
+
+
 def _values(series: Any) -> Any:
+    """Return the values of a column; one that Python cannot hold does not affect the others."""
     whole = series.dtype.is_integer() or series.dtype.is_float()
+    if whole and not series.null_count():
+        with suppress(Exception):  # numpy has no integers of 128 bits
+            return series.to_numpy()
     try:
-        return series.to_numpy() if whole and not series.null_count() else series.to_list()
-    except (OverflowError, UnicodeDecodeError) as problem:
-        raise ValueError(f"a value of {series.name!r} cannot be read: {problem}") from None
+        return series.to_list()
+    except BaseException as problem:
+        _raise_others(problem)
+    return [_value(series, place) for place in range(len(series))]
+
+
+def _value(series: Any, place: int) -> Any:
+    try:
+        return series[place]
+    except BaseException as problem:
+        _raise_others(problem)
+        return Unreadable()
+
+
+def _raise_others(problem: BaseException) -> None:
+    """Raise what no value causes; a panic of Rust, in polars, is no ``Exception``."""
+    if not isinstance(problem, Exception) and type(problem).__name__ != "PanicException":
+        raise problem
 
 
 def listed(column: Any) -> list[Any]:
@@ -122,7 +167,7 @@ def listed(column: Any) -> list[Any]:
     [1, True, 2.5, '2']
     """
     if isinstance(column, np.ndarray):
-        # As whole numbers dates would have no unit.
+        # As integers, dates would lose their unit.
         values = one_dimensional(column)
         return list(values) if column.dtype.kind in "mM" else values.tolist()
     if not isinstance(column, str | bytes | Mapping):
@@ -139,13 +184,13 @@ def one_dimensional(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def same_numbers(values: list[Any]) -> NDArray[Any] | None:
-    """Return the same numbers as integers or floats; None if anything else is among them."""
+    """Return the numbers as integers or floats; None if anything else is among them."""
     numbers = whole_numbers(values)
     return plain_numbers(values) if numbers is None else numbers
 
 
 def plain_numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Plain numbers that floats hold as they are; None if there is anything else.
+    """Return plain numbers that floats hold exactly; None if there is anything else.
 
     >>> plain_numbers([3, 0.5]), plain_numbers([3, True]), plain_numbers([2**53 + 1, 0.5])
     (array([3. , 0.5]), None, None)
@@ -162,7 +207,7 @@ def plain_numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
 
 
 def are_exact(numbers: NDArray[np.float64], *, whole: bool) -> bool:
-    """Return whether all are numbers, and those that may have been whole ones were not rounded."""
+    """Return whether all are numbers and no integer was rounded."""
     if np.isnan(numbers).any():
         return False
     return not whole or bool((np.abs(numbers[np.isfinite(numbers)]) < EXACT).all())

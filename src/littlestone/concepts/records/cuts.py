@@ -1,4 +1,4 @@
-"""Choose cuts for a number whose range is declared: a dozen or so, and round."""
+"""Choose about a dozen round cuts for a number with a declared range."""
 
 import itertools
 import math
@@ -11,9 +11,9 @@ _DIGITS: Final = range(2, 18)
 
 
 def cuts_of_range(low: Any, high: Any, *, scale: str = "linear") -> tuple[Any, ...]:
-    """Return cuts from ``low`` to ``high``, evenly spaced or evenly in their logarithm.
+    """Return cuts from ``low`` to ``high``, evenly spaced in the value or its logarithm.
 
-    A public function of the two numbers, which are cuts themselves.
+    A public function of the two numbers, which are cuts, too.
 
     Raises:
         ValueError: The range is empty, or the scale is unknown or does not fit.
@@ -38,13 +38,13 @@ def cuts_of_range(low: Any, high: Any, *, scale: str = "linear") -> tuple[Any, .
         cuts = (low, *rounded, high)
         if all(lower < higher for lower, higher in itertools.pairwise(cuts)):
             return cuts
-    return (low, high)  # no floats lie between them that differ
+    return (low, high)  # no floats lie between them
 
 
 def finer_cuts(cuts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the cuts and others between them, evenly, a dozen or so in all.
+    """Return the cuts and evenly spaced ones between them, about a dozen in total.
 
-    One cut has no range, and many cuts need no others.
+    A single cut, or many cuts, are returned unchanged.
 
     >>> finer_cuts((0, 1, 3))
     (0, 0.2, 0.4, 0.6, 0.8, 1, 1.4, 1.8, 2.2, 2.6, 3)
@@ -64,12 +64,12 @@ def finer_cuts(cuts: tuple[Any, ...]) -> tuple[Any, ...]:
         finer += [cut, *(_plain(low + width * place / best) for place in range(1, best))]
     finer.append(cuts[-1])
     if any(lower >= higher for lower, higher in itertools.pairwise(finer)):
-        return cuts  # so close to each other that floats between them do not differ
+        return cuts  # no floats lie between them
     return tuple(finer)
 
 
 def _exact(number: Any) -> Fraction:
-    """Return a float as it is written."""
+    """Return the decimal number that a float prints as."""
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
 
@@ -78,7 +78,7 @@ def _plain(number: Fraction) -> int | float:
 
 
 def _length(number: Fraction) -> float:
-    """Return the digits that it takes to write it; infinitely many for a third."""
+    """Return the number of decimal digits; infinite for 1/3."""
     rest = number.denominator
     for factor in (2, 5):
         while rest % factor == 0:

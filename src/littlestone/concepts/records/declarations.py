@@ -18,7 +18,7 @@ from littlestone.concepts.records.fields import (
 
 
 def declared_fields(name: Any, entry: Any) -> Iterator[Numeric | Category]:
-    """Yield the field that is declared, or one for each part of a date."""
+    """Yield the declared field, or one field for each part of a date."""
     parts = entry.get("date") if isinstance(entry, Mapping) else None
     if not isinstance(parts, list | tuple):
         yield declared_field(name, entry)

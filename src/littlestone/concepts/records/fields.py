@@ -1,7 +1,7 @@
 """The fields of a record: numbers cut by a grid, declared categories, parts of dates.
 
-``cell`` says which cell a value falls into, and nothing else decides it: what reads a whole column
-at once gives what ``cell`` gives for each of its values (docs/GUARANTEES.md, One row, one round).
+``cell`` alone decides which cell a value falls into: functions that read a whole column return
+``cell`` of each value (docs/GUARANTEES.md, One row, one round).
 """
 
 import itertools
@@ -22,17 +22,17 @@ from littlestone.concepts.records.cuts import finer_cuts
 from littlestone.concepts.records.dates import part_of
 
 OWN_VALUE: Final = "own value"
-"""Declared as ``missing``: what is missing or unknown has a cell of its own."""
+"""As ``missing``: missing and unknown values have their own cell."""
 
 THERE: Final = -(2.0**1000)
-"""The cut below which nothing lies but what is missing, where that has a cell of its own."""
+"""The cut below which only missing values lie, if they have their own cell."""
 _COMPARING: Final = Context(traps=[])  # comparisons of decimals are exact, whatever the precision
 _LARGEST: Final = 2**63
-_FEW_CUTS: Final = 64  # to compare with each is faster than to search
+_FEW_CUTS: Final = 64  # up to this many, comparing with each is faster than a search
 
 
 class _Field(ABC):
-    """What numbers and categories have in common."""
+    """The common base of numbers and categories."""
 
     __slots__ = ()
 
@@ -42,14 +42,14 @@ class _Field(ABC):
 
     @abstractmethod
     def declared_cell(self, value: Any) -> int:
-        """Return the cell of a value that is what was declared, without any stand-in."""
+        """Return the cell of a declared value; raise a ValueError for others."""
 
     @abstractmethod
     def cell(self, value: Any) -> int:
-        """Return the cell of a value, or the stand-in's if the value is not as declared."""
+        """Return the cell of a value; the stand-in's if the value is missing or undeclared."""
 
     def cell_in(self, value: Any) -> int:
-        """Return the cell of a value of its column: the date, where the field is a part of one."""
+        """Return the cell of a value of its column (a date, if the field is part of one)."""
         if self.date is None:
             return self.cell(value)
         try:
@@ -61,12 +61,12 @@ class _Field(ABC):
 
     @property
     def column(self) -> str:
-        """Where its values come from."""
+        """The column that its values come from."""
         return self.name if self.date is None else self.name.removesuffix(f".{self.date}")
 
     @property
     def stand_in(self) -> int:
-        """The cell of what is missing or unknown where every row counts; by default the first."""
+        """The cell of missing or unknown values; by default the first."""
         return 0 if self.missing is None else self.declared_cell(self.missing)
 
     def _json(self, **declared: Any) -> dict[str, Any]:
@@ -81,8 +81,8 @@ class _Field(ABC):
 class Numeric(_Field):
     """A number, cut into cells by a grid of increasing values; each cell begins at its value.
 
-    ``missing`` is the number that whatever is missing, or no number, counts as. With ``date`` the
-    field is this part (hour, month) of the date in another column, by whose name its own begins.
+    ``missing`` is the number that missing values and non-numbers count as. With ``date`` the field
+    is this part (hour, month) of the date in another column, whose name is its prefix.
     """
 
     name: str
@@ -90,9 +90,9 @@ class Numeric(_Field):
     missing: float | None = None
     date: str | None = None
     first_floats: NDArray[np.float64] = field(init=False, repr=False, compare=False)
-    """For each cut the first float that is not below it."""
+    """For each cut, the first float that is not below it."""
     _wholes: NDArray[np.int64] = field(init=False, repr=False, compare=False)
-    """For each cut the first whole number that is not below it, as far as 64 bits go."""
+    """For each cut, the first 64-bit integer that is not below it."""
 
     def __post_init__(self) -> None:
         require.fields_fit(self, "name", "date")
@@ -125,7 +125,7 @@ class Numeric(_Field):
 
     def cell(self, value: Any) -> int:
         """Return the cell of a value."""
-        if type(value) is int:  # most are; what follows gives the same
+        if type(value) is int:  # the usual case, faster; same result
             return bisect_right(self.grid, value)
         number = exact_number(value)
         if number is None:
@@ -146,11 +146,11 @@ class Numeric(_Field):
             return bisect_right(self.grid, number)
 
     def cells_of(self, column: Any) -> NDArray[np.int64]:
-        """Return what ``cell`` says of each value of a column.
+        """Return ``cell`` of each value of a column.
 
-        An array of whole numbers or floats is cut at once, and so is a list in which each value's
-        type was looked at. A float is at least a cut exactly if it is at least the first float that
-        is; a whole number, the first whole number. So nothing is rounded.
+        Arrays of integers or floats are cut at once, and so are lists after a check of each value's
+        type. Cuts are compared as the first float, or the first integer, that is at least the cut,
+        so nothing is rounded.
         """
         array = typed(column)
         if array is None:
@@ -179,7 +179,7 @@ class Numeric(_Field):
         return " and ".join(parts)
 
     def conditions(self) -> Iterator[tuple[int, int]]:
-        """At least, or below, each value of the grid: as the first and the last cell."""
+        """Yield "at least" and "below" each value of the grid, as first and last cell."""
         for i in range(1, self.cells):
             yield i, self.cells - 1
             yield 0, i - 1
@@ -193,7 +193,7 @@ class Numeric(_Field):
         return Numeric(self.name, self.grid[: max(most - 1, 1)], self.missing, self.date)
 
     def refined(self) -> "Numeric":
-        """Return the field with more cuts between the declared ones, a dozen or so in all.
+        """Return the field with more cuts between the declared ones, about a dozen in total.
 
         >>> Numeric("delay", (0, 60)).refined().grid
         (0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60)
@@ -224,8 +224,8 @@ class Numeric(_Field):
 class Category(_Field):
     """One of finitely many declared values; each is a cell.
 
-    ``missing`` is the one that whatever is missing, or none of them, counts as. With ``date`` the
-    field is this part (weekday) of the date in another column, by whose name its own begins.
+    ``missing`` is the value that missing and undeclared values count as. With ``date`` the field is
+    this part (weekday) of the date in another column, whose name is its prefix.
     """
 
     name: str
@@ -256,14 +256,14 @@ class Category(_Field):
         """Return the cell of a value."""
         try:
             return self._cells[value]
-        except Exception:  # unknown, or it cannot be looked up at all
+        except Exception:  # unknown or unhashable
             return self.declared_cell(value if self.missing is None else self.missing)
 
     def declared_cell(self, value: Any) -> int:
         """Return the cell of a value that must not be missing."""
         try:
             return self._cells[value]
-        except Exception:  # unknown, or it cannot be looked up at all
+        except Exception:  # unknown or unhashable
             pass
         raise ValueError(
             f"field {self.name!r} must be one of the declared values "
@@ -271,20 +271,20 @@ class Category(_Field):
         )
 
     def cells_of(self, column: Any) -> NDArray[np.int64]:
-        """Return what ``cell`` says of each value of a column."""
+        """Return ``cell`` of each value of a column."""
         values, known = listed(column), self._cells
         try:
             return np.array([known[value] for value in values], dtype=np.int64)
-        except Exception:  # some are unknown, or cannot be looked up at all
+        except Exception:  # some are unknown or unhashable
             return np.fromiter(map(self.cell, values), np.int64, len(values))
 
     def describe(self, low: int, high: int) -> str:
-        """Return the condition that the value is the one of the only cell."""
+        """Return the condition that the value is that of the only cell."""
         require.integer(low=low, high=high, at_least=0, at_most=self.cells - 1)
         return f"{self.name} == {self.values[low]!r}"
 
     def conditions(self) -> Iterator[tuple[int, int]]:
-        """Equal to each value: as the first and the last cell."""
+        """Yield equality with each value, as first and last cell."""
         return ((i, i) for i in range(self.cells))
 
     def questions(self) -> Iterator[tuple[int, int]]:
@@ -297,7 +297,7 @@ class Category(_Field):
         return Category(self.name, self.values[:most], missing, self.date)
 
     def refined(self) -> "Category":
-        """Return the field itself: values have nothing between them."""
+        """Return the field unchanged."""
         return self
 
     def refines(self, other: "Numeric | Category") -> bool:
@@ -310,8 +310,7 @@ class Category(_Field):
 
 
 def cell_of(part: Numeric | Category, record: Mapping[str, Any]) -> int:
-    """Return the cell of a record's value: what has the field's own name, or the date that it is
-    of."""
+    """Return the cell of a record's value, under the field's name or its date's column."""
     if part.name in record:
         return part.cell(record[part.name])
     if part.column in record:
@@ -332,7 +331,7 @@ def cells_in(part: Numeric | Category, table: Mapping[str, Any]) -> NDArray[np.i
 
 
 def _cuts_below(cuts: NDArray[Any], values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return for each value how many cuts are at most as large."""
+    """Return, for each value, how many cuts do not exceed it."""
     if len(cuts) > _FEW_CUTS:
         return np.searchsorted(cuts, values, side="right").astype(np.int64, copy=False)
     cells = np.zeros(len(values), dtype=np.uint8)
@@ -342,7 +341,7 @@ def _cuts_below(cuts: NDArray[Any], values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def is_finite(value: Any) -> bool:
-    """Return whether a value is a number that floats reach."""
+    """Return whether a value is a finite number within the range of floats."""
     try:
         return exact_number(value) is not None and math.isfinite(value)
     except OverflowError:
@@ -355,6 +354,6 @@ def _first_float(cut: Any) -> float:
 
 
 def shown_number(value: Any) -> str:
-    """Shorten a number: four hundred digits would hide what is said about it."""
+    """Shorten a long number for a message."""
     text = require.shown(value)
     return text if len(text) <= 40 else f"{text[:40]}…"

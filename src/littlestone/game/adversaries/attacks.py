@@ -1,4 +1,4 @@
-"""Attacks play steadily, by the clock, or from a stream of prepared examples."""
+"""Attacks that follow positions, a schedule, or a stream of prepared examples."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -25,8 +25,7 @@ from littlestone.randomness import Randomness
 
 
 def fits(concepts: ConceptClass, concept: Hypothesis, x: Point) -> bool:
-    """Return whether ``x`` with the label that ``concept`` gives it may stand in a realizable
-    stream.
+    """Return whether ``x``, labelled by ``concept``, may occur in a realizable stream.
 
     >>> from littlestone.concepts.classes.halfspaces import MarginHalfspaces
     >>> from littlestone.concepts.hypotheses.linear import LinearHypothesis
@@ -39,14 +38,14 @@ def fits(concepts: ConceptClass, concept: Hypothesis, x: Point) -> bool:
 
 
 def fitting(concepts: ConceptClass, concept: Hypothesis, points: Any) -> Any:
-    """Return those of a block of points that fit."""
+    """Return the points of a block that fit."""
     if not isinstance(concepts, WithMargin):
         return points
-    kept: NDArray[np.bool_] = np.array([concepts.fits(concept, x) for x in points], dtype=bool)
-    return points[kept]
+    fit: NDArray[np.bool_] = np.array([concepts.fits(concept, x) for x in points], dtype=bool)
+    return points[fit]
 
 
-# Asked about every point: far slower than remembering the answer.
+# Cached, since it is needed for every point.
 _has_margin = lru_cache(maxsize=64)(lambda kind: issubclass(kind, WithMargin))
 
 
@@ -55,7 +54,7 @@ _TRIED: Final = 4096
 
 
 class Position(Protocol):
-    """Where an adaptive adversary stands: a value, from which its next move follows."""
+    """The state of an adaptive adversary, a value that determines its next move."""
 
     def move(self, seen: Hypothesis | None, /) -> "Move":
         """Return what to play when ``seen`` is the newest hypothesis known."""
@@ -65,8 +64,8 @@ class Position(Protocol):
 class Move:
     """What to play next.
 
-    With a position ``after``: the one example, and where that leads. Without: any of the examples
-    leaves the position as it is, so they are played in turn for as long as ``seen`` stays newest.
+    With a position ``after``: one example and the next position. Without: the examples do not
+    change the position, so they are played in turn while ``seen`` stays newest.
     """
 
     examples: tuple[Example, ...]
@@ -74,7 +73,7 @@ class Move:
 
 
 class SteadyAttack:
-    """Plays the moves of a position; cheap while nothing new is published."""
+    """Plays the moves of positions; cheap while nothing new is published."""
 
     def __init__(self, domain: Domain, position: Position) -> None:
         self._domain = domain
@@ -122,7 +121,7 @@ class SteadyAttack:
     def _repeated(
         self, cycle: tuple[Example, ...], at: int, count: int
     ) -> tuple[Any, NDArray[np.uint8]]:
-        """``count`` examples of the cycle, from number ``at`` on."""
+        """Return ``count`` examples of the cycle, from number ``at`` on."""
         points = self._domain.check_many([x for x, _ in cycle])
         labels = np.array([y for _, y in cycle], dtype=np.uint8)
         turns = np.arange(at, at + count) % len(cycle)
@@ -146,7 +145,7 @@ class Forcing(ABC):
 
     @abstractmethod
     def first_position(self) -> Position:
-        """Return where the attack begins."""
+        """Return the first position."""
 
     def start(self, *, rng: Randomness) -> SteadyAttack:
         """Start an attack."""
@@ -155,19 +154,19 @@ class Forcing(ABC):
 
 
 def standing(space: VersionSpace, seen: Hypothesis | None) -> Hypothesis:
-    """Return what is known to be published; before the first round, what the best learner would."""
+    """Return the newest known hypothesis; before the first round, the standard optimal one."""
     if seen is not None:
         return seen
     try:
         return space.standard_optimal()
-    except ValueError:  # classes whose dimensions are not known
+    except ValueError:  # classes with unknown dimensions
         return space.consistent()
 
 
 def filling(
     concepts: ConceptClass, space: VersionSpace, after: Callable[[Example], Position]
 ) -> Move:
-    """Harmless examples, for when no mistake can be forced; one that tells something comes once."""
+    """Return consistent examples for rounds in which no mistake can be forced."""
     concept = space.consistent()
     near = islice(concepts.domain, _TRIED)
     points = islice((x for x in near if fits(concepts, concept, x)), _FILLERS)
@@ -186,9 +185,9 @@ Block = tuple[Any, NDArray[np.uint8]]
 
 
 def block_sizes() -> Iterator[int]:
-    """Yield how many examples to prepare at a time: few at first, for short games.
+    """Yield how many examples to prepare at a time, few at first for short games.
 
-    Part of what a seed means, so not to be tuned.
+    Changing the sizes changes the games of every seed.
     """
     size = _FIRST_BLOCK
     while True:
@@ -243,7 +242,7 @@ class StreamAttack:
             block = next(self._blocks, None)
         self._played += len(self._labels)
         if block is None:
-            raise ValueError(f"the stream ended after {self._played} examples; play fewer rounds")
+            raise ValueError(f"the stream ended after {self._played} examples; lower rounds")
         self._points, self._labels = block
         self._singles = ()
         self._at = 0
@@ -261,17 +260,17 @@ class Turn:
 
 
 class Moment(Protocol):
-    """Where such an adversary stands: a value."""
+    """The state of a timed adversary, a value."""
 
     def turn(self, seen: Hypothesis | None, /) -> Turn:
         """Return what to play when ``seen`` is the newest hypothesis known."""
 
     def after(self, seen: Hypothesis | None, count: int, /) -> "Moment":
-        """Once ``count`` rounds of that turn were played."""
+        """Return the moment after ``count`` rounds of that turn."""
 
 
 class TimedAttack:
-    """Plays the turns of one moment after another, one by one or many rounds at once."""
+    """Plays the turns of successive moments, one round or many rounds at a time."""
 
     def __init__(self, domain: Domain, moment: Moment) -> None:
         self._domain = domain

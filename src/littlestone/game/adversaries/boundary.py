@@ -29,9 +29,9 @@ _EDGES: Final = 16
 class Boundary:
     """An adaptive, realizable adversary with a fixed target concept (a random one by default).
 
-    On a range of integers it plays a wrongly labelled point beside a change of the newest known
-    hypothesis' label, which tells the learner as little as a mistake can. Elsewhere, or if all of
-    those are right, it plays the point where hypothesis and target first differ.
+    On a range of integers it plays a mispredicted point beside a label change of the newest known
+    hypothesis, which gives the learner the least information. On other domains, or if all of those
+    are predicted correctly, it plays the first point on which hypothesis and target differ.
     """
 
     concepts: ConceptClass
@@ -75,7 +75,7 @@ class _Position:
 
 
 def edges(published: Hypothesis, domain: Domain) -> list[int]:
-    """Points on both sides of changes of the label; none where points have no order."""
+    """Return the points on both sides of label changes; none if points have no order."""
     if not isinstance(domain, IntegerRange):
         return []
     starts = (start for start, _, _ in islice(runs_of(published, domain.n), 1, _EDGES // 2 + 1))
@@ -85,10 +85,11 @@ def edges(published: Hypothesis, domain: Domain) -> list[int]:
 @require.checked
 @dataclass(frozen=True, slots=True)
 class NoisyBoundary:
-    """Plays where the newest hypothesis and a target differ, with labels that are noisy.
+    """Play where the newest hypothesis and a target differ, with noisy labels.
 
-    Beside a change of the hypothesis' label, where a mistake tells least, and at random points if
-    the two agree there. Each label is the target's, flipped with probability ``noise_rate``.
+    It plays beside a label change of the hypothesis, where a mistake gives least information, or at
+    random points if the two agree there. Each label is the target's, flipped with probability
+    ``noise_rate``.
     """
 
     concepts: ConceptClass
@@ -113,10 +114,10 @@ class NoisyBoundary:
 @require.checked
 @dataclass(frozen=True, slots=True)
 class FreeLabels:
-    """Plays beside a change of the newest hypothesis' label, with the label it does not have.
+    """Play beside a label change of the newest hypothesis, with the opposite label.
 
-    Any fixed rule is then right on half of the labels, so the regret of a learner that shows its
-    next hypothesis beforehand is about half of the rounds.
+    Any fixed rule is then right on half of the labels, so a learner that publishes its next
+    hypothesis in advance has regret of about half of the rounds.
     """
 
     concepts: ConceptClass
@@ -135,10 +136,10 @@ class FreeLabels:
 @require.checked
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Always plays one point, with the label that recent hypotheses had least often there.
+    """Always play one point, with the label that recent hypotheses gave least often.
 
     Against learners that draw from slowly changing weights: the newest ``memory`` hypotheses show
-    which label is the likelier one, however fresh the draws are.
+    which label is likelier.
     """
 
     concepts: ConceptClass
@@ -158,7 +159,7 @@ class Contradiction:
 
 
 class _Thinking(ABC):
-    """Thinks again in every round; the coins of the coming one are tossed beforehand."""
+    """Decides again in every round; the next round's coins are drawn in advance."""
 
     def __init__(self, concepts: ConceptClass, generator: np.random.Generator) -> None:
         self.domain, self._generator = concepts.domain, generator
@@ -167,7 +168,7 @@ class _Thinking(ABC):
 
     @abstractmethod
     def example(self, seen: Hypothesis | None) -> Example:
-        """Return the next one; changes nothing."""
+        """Return the next example; changes nothing."""
 
     def remember(self, seen: Hypothesis | None) -> None:  # noqa: B027 (most do not)
         """Record that the round is over."""

@@ -29,16 +29,16 @@ _MOVES_REMEMBERED: Final = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class MistakeForcing(Forcing):
-    """An adaptive, realizable adversary: the greedy one.
+    """The greedy adaptive, realizable adversary.
 
     It plays an example on which the newest known hypothesis errs and which keeps the version space
-    largest: first its dimension, then its size. It repeats an example for as long as that is a
-    mistake, since this costs nothing. Against the standard optimal algorithm it forces exactly
-    Littlestone-dimension many mistakes.
+    largest: first its dimension, then its size. It repeats an example while that is a mistake,
+    since this costs nothing. Against the standard optimal algorithm it forces exactly as many
+    mistakes as the Littlestone dimension.
     """
 
     def first_position(self) -> "_Position":
-        """Return where the attack begins."""
+        """Return the first position."""
         return _Position(self.concepts, self.concepts.version_space(), None)
 
 
@@ -70,23 +70,22 @@ def _move(position: _Position, published: Hypothesis) -> Move:
 class ShatteredTree(Forcing):
     """An adaptive, realizable adversary: the proof of the lower bound, as a player.
 
-    At each vertex it asks for the point there, with the label that the newest known hypothesis
-    does not give. It then repeats the example once, since what the learner answers to it becomes
-    known only a round later. So the standard optimal algorithm errs exactly as often as the class
-    has Littlestone dimension. At a leaf one concept is left, and it plays where that concept and
-    the published hypothesis differ.
+    At each vertex it plays the vertex's point with the label that the newest known hypothesis does
+    not give. It then repeats the example once, since it sees the learner's response one round
+    later. So the standard optimal algorithm errs exactly as often as the Littlestone dimension. At
+    a leaf one concept is left, and it plays where that concept and the published hypothesis differ.
     """
 
     def first_position(self) -> "_Vertex":
-        """Return where the attack begins."""
+        """Return the first position."""
         space = self.concepts.version_space()
-        space.standard_optimal()  # refuses here if dimensions are not known
+        space.standard_optimal()  # raises if dimensions are unknown
         return _Vertex(self.concepts, space, None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Vertex:
-    """A vertex of the tree, given by the concepts below it; ``again`` is to be repeated first."""
+    """A vertex of the tree, given by the concepts below it; ``again`` is repeated first."""
 
     concepts: ConceptClass
     space: VersionSpace
@@ -95,8 +94,8 @@ class _Vertex:
     def move(self, seen: Hypothesis | None, /) -> Move:
         if self.again is not None:
             return Move((self.again,), _Vertex(self.concepts, self.space, None))
-        # Both labels of the point where the optimal hypothesis errs worst keep all but one of
-        # the dimension: it is the root of a deepest tree.
+        # At the hardest mistake of the optimal hypothesis, both labels keep all but one of the
+        # # dimension, so it is the root of a deepest tree.
         root = self.space.hardest_mistake(self.space.standard_optimal())
         published = standing(self.space, seen)
         if root is None:
@@ -130,7 +129,7 @@ class CoinTree:
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.integer(repeats=self.repeats, at_least=1)
-        self.concepts.version_space().standard_optimal()  # refuses here without dimensions
+        self.concepts.version_space().standard_optimal()  # raises if dimensions are unknown
 
     def start(self, *, rng: Randomness) -> StreamAttack:
         """Start an attack."""
@@ -153,7 +152,7 @@ class FrequentKiller(Forcing):
     """An adaptive, realizable adversary against learners that publish from a list.
 
     It attacks the newest hypothesis when it appears, and then the last ``memory`` different ones
-    in turn, so that a list of candidates is worn down as a whole before its next entry comes up.
+    in turn, so that it exhausts a list of candidates before the next entry is published.
     """
 
     memory: int = 8
@@ -163,7 +162,7 @@ class FrequentKiller(Forcing):
         require.integer(memory=self.memory, at_least=1)
 
     def first_position(self) -> "_Rotation":
-        """Return where the attack begins."""
+        """Return the first position."""
         return _Rotation(self, self.concepts.version_space(), (), (), 0)
 
 
@@ -174,7 +173,7 @@ class _Rotation:
     known: tuple[Hypothesis, ...]
     """Newest first."""
     played: tuple[Example, ...]
-    """Newest first; to be repeated where that is a mistake, since this costs nothing."""
+    """Newest first; repeated where that is a mistake, since this costs nothing."""
     turn: int
 
     def move(self, seen: Hypothesis | None, /) -> Move:

@@ -1,4 +1,4 @@
-"""Oblivious adversaries label random points by one concept, with noise, or by one that drifts."""
+"""Oblivious adversaries: random points labelled by a concept, with noise or drift."""
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -63,12 +63,12 @@ class RandomStream:
 @require.checked
 @dataclass(frozen=True, slots=True)
 class HiddenOnes:
-    """An oblivious, realizable adversary: zeros, and at a random time a block of ones among them.
+    """An oblivious, realizable adversary: zeros, with a block of ones at a random time.
 
-    What the floors of points, sparse sets and thresholds are proved with (``theory/floors.py``).
-    Fresh points come with label 0; on a line in increasing order, else at random. After a random
-    one of the first ``within`` there are ``length`` ones, at the points that were due if some
-    concept allows that, else at one of them. Then zeros follow again, where they can.
+    It proves the floors of points, sparse sets and thresholds (``theory/floors.py``). New points
+    have label 0, in increasing order on a line, else at random. After a random one of the first
+    ``within`` rounds there are ``length`` ones, at the next points if some concept fits that, else
+    at one of them. Then zeros follow again, where possible.
     """
 
     concepts: ConceptClass
@@ -108,7 +108,7 @@ class HiddenOnes:
             yield labelled(self.concepts, space.consistent(), size, generator)
 
     def _fresh(self, generator: np.random.Generator) -> list[Point]:
-        """Return as many different points as asked for, or nearly; all, if there are fewer."""
+        """Return about as many different points as needed; all, if there are fewer."""
         domain = self.concepts.domain
         if domain.size is not None and domain.size <= _FEW * self.within:
             everything = list(domain)
@@ -120,8 +120,7 @@ class HiddenOnes:
 
 
 def random_concept(concepts: ConceptClass, generator: np.random.Generator) -> Hypothesis:
-    """Return a concept that fits random labels of random points; not uniform, but every kind
-    occurs."""
+    """Return a concept that fits random labels of random points; not uniform."""
     space = concepts.version_space()
     points = concepts.domain.sample(_POINTS, generator)
     for x, y in zip(points, generator.integers(2, size=len(points)).tolist(), strict=True):
@@ -134,20 +133,22 @@ def random_concept(concepts: ConceptClass, generator: np.random.Generator) -> Hy
 def labelled(
     concepts: ConceptClass, concept: Hypothesis, count: int, generator: np.random.Generator
 ) -> Block:
-    """At most ``count`` random points that fit ``concept``, and what it says about them."""
+    """Return at most ``count`` random points that fit ``concept``, and their labels."""
     domain = concepts.domain
     for _ in range(_ATTEMPTS):
         drawn = domain.check_many(domain.sample(count, generator))
         points = fitting(concepts, concept, drawn)
         if len(points):
             return points, np.array(concept.many(points), dtype=np.uint8)
-    raise ValueError(f"random points never fit {concept.describe()} in {concepts!r}")
+    raise ValueError(
+        f"no random point fits {concept.describe()} in {concepts!r}; choose another concept"
+    )
 
 
 @require.checked
 @dataclass(frozen=True, slots=True)
 class Drifting:
-    """An oblivious, agnostic adversary: every ``period`` rounds another random concept labels."""
+    """An oblivious, agnostic adversary whose random concept changes every ``period`` rounds."""
 
     concepts: ConceptClass
     _: KW_ONLY

@@ -15,7 +15,7 @@ from littlestone.randomness import Randomness
 
 
 class Examples:
-    """Points and labels side by side, as a value: never changed, equal when they hold the same."""
+    """Points and labels as an immutable value, compared by content."""
 
     def __init__(self, points: Any, labels: Any) -> None:
         points = points if isinstance(points, np.ndarray) else require.listed(points=points)
@@ -54,9 +54,9 @@ class Examples:
 class Replay:
     """An oblivious adversary that plays ``stream`` and nothing else.
 
-    The stream is a list of examples, ``Examples(points, labels)``, or a function that returns a
-    fresh iterator, for streams that do not fit in memory. ``realizable=True`` promises that some
-    concept fits all of it (``play`` checks); without it the regret is counted exactly.
+    The stream is a list of examples, ``Examples(points, labels)``, or a function that returns a new
+    iterator, for streams that do not fit in memory. ``realizable=True`` promises that some concept
+    fits all of it (``play`` checks); otherwise the regret is computed exactly.
 
     >>> from littlestone.concepts.classes.finite import FiniteClass
     >>> concepts = FiniteClass([[0, 0], [0, 1], [1, 1]])

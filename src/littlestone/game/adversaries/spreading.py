@@ -1,4 +1,4 @@
-"""Force mistakes, each at a new point where that is possible, or where it costs no dimension."""
+"""Force mistakes at new points, or where they cost no dimension."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,13 +16,13 @@ from littlestone.game.adversaries.entry import AdversaryEntry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpreadingForcing(Forcing):
-    """What the two have in common: the rules, which stay the same throughout a game."""
+    """The common base of both adversaries: rules that are fixed for a game."""
 
     different_points: int = 512
-    """After so many different points the old ones are repeated, if any of them will do."""
+    """After this many different points, old ones are repeated if one of them is a mistake."""
 
     sparing: ClassVar[bool]
-    """Whether a new point may cost dimension only when there is no old one to repeat."""
+    """Whether a new point may cost dimension only if there is no old one to repeat."""
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
@@ -31,10 +31,10 @@ class SpreadingForcing(Forcing):
 
 @dataclass(frozen=True, slots=True)
 class Spreading:
-    """Remembers the examples at which mistakes were forced, and prefers others.
+    """A position that remembers where mistakes were forced and prefers other points.
 
-    The mistakes that are still new are those of ``corrected``: the published hypothesis, put right
-    at every old example on which it errs; None on domains where that has no closed form.
+    New mistakes are those of ``corrected``, the published hypothesis with every old mistake
+    corrected; None on domains without a closed form for it.
     """
 
     rules: SpreadingForcing
@@ -44,7 +44,7 @@ class Spreading:
     old_mistakes: KeySet[Example]
     corrected: Hypothesis | None
     again: Example | None
-    """To be repeated first: the answer to it is not known yet, and going on might be a waste."""
+    """An example to repeat first, because the learner's response is not known yet."""
 
     @classmethod
     def at_start(cls, rules: SpreadingForcing) -> "Spreading":
@@ -78,7 +78,7 @@ class Spreading:
         return replace(self, published=published, old_mistakes=key_set(old), corrected=corrected)
 
     def _fresh(self) -> Example | None:
-        """Return the hardest mistake at a new point; on domains without a closed form, of a few."""
+        """Return the hardest mistake at a new point; without a closed form, among a few points."""
         if self.corrected is not None:
             return self.space.hardest_mistake(self.corrected)
         hardest = self.space.hardest_mistake(self.published)
@@ -112,39 +112,39 @@ class Spreading:
 
 @dataclass(frozen=True, slots=True)
 class SpreadMistakes(SpreadingForcing):
-    """An adaptive, realizable adversary that repeats a point only when it must.
+    """An adaptive, realizable adversary that repeats a point only if necessary.
 
-    Among the new points on which the newest known hypothesis errs it takes the one that keeps the
-    version space largest. When there is none, or ``different_points`` were used, it repeats
-    the old ones in turn. Learners that remember where they erred gain nothing by it.
+    Among the new points on which the newest known hypothesis errs, it takes the one that keeps the
+    version space largest. If there is none, or ``different_points`` were used, it repeats the old
+    ones in turn. So memorising mistakes does not help a learner.
     """
 
     sparing: ClassVar[bool] = False
 
     def first_position(self) -> Spreading:
-        """Return where the attack begins."""
+        """Return the first position."""
         return Spreading.at_start(self)
 
 
 @dataclass(frozen=True, slots=True)
 class KeepDimension(SpreadingForcing):
-    """An adaptive, realizable adversary that stays as high in the mistake tree as it can.
+    """An adaptive, realizable adversary that stays as high in the mistake tree as possible.
 
-    It spends concepts, but dimension only when every mistake of the newest known hypothesis costs
-    some: until then it takes new points, up to ``different_points``, and it repeats old ones
-    rather than go down. It repeats each new one once, to see the answer before it goes on.
+    It gives up concepts, but dimension only if every mistake of the newest known hypothesis costs
+    some: until then it takes new points, up to ``different_points``, and repeats old ones rather
+    than descend. It repeats each new point once, to see the learner's response first.
     """
 
     sparing: ClassVar[bool] = True
 
     def first_position(self) -> Spreading:
-        """Return where the attack begins."""
-        self.concepts.version_space().standard_optimal()  # refuses if dimensions are not known
+        """Return the first position."""
+        self.concepts.version_space().standard_optimal()  # raises if dimensions are unknown
         return Spreading.at_start(self)
 
 
 def flipped(hypothesis: Hypothesis, points: Iterable[Point], domain: Domain) -> Hypothesis | None:
-    """Return the hypothesis with the other label at each of ``points``, if there is a closed form.
+    """Return the hypothesis with flipped labels at ``points``, if there is a closed form.
 
     >>> flipped(FiniteSupport.on("a"), ["a", "b"], IntegerRange(1)).describe()
     "1 on 'b', 0 elsewhere"
@@ -164,7 +164,7 @@ def _flipped_steps(hypothesis: Hypothesis, points: Iterable[Any], n: int) -> Ste
     else:
         runs = list(runs_of(hypothesis, n))
         first, changes = runs[0][2], {start for start, _, _ in runs[1:]}
-    # The label differs from the one before it at x, or at x + 1, exactly if it did not so far.
+    # Flipping x toggles the label changes at x and at x + 1.
     for x in points:
         changes ^= {x, x + 1}
     first ^= 0 in changes

@@ -1,4 +1,4 @@
-"""Stay silent, then show the learner where it errs: the adversaries that floors are proved with.
+"""The adversaries of the floors: stay silent, then show the learner where it errs.
 
 An example is *silent* if all candidates fit it. An *active* round shows a point where the published
 hypothesis differs from the target, which is a mistake if the adversary knows that hypothesis
@@ -20,7 +20,7 @@ from littlestone.randomness import Randomness
 
 
 class _Waiting:
-    """What the waiting adversaries share: they are adaptive and realizable."""
+    """The common base of the waiting adversaries, which are adaptive and realizable."""
 
     __slots__ = ()
 
@@ -47,9 +47,9 @@ class _AmongAgreeing(_Waiting):
 class Wait(_AmongAgreeing):
     """An adaptive, realizable adversary: Theorem A as a player.
 
-    It is silent, and from a random one of the first ``within`` rounds on active for a random
-    candidate that is not the hypothesis published then. Candidates are concepts that agree at a
-    point, among the first ``most`` of the class.
+    It is silent until a random one of the first ``within`` rounds, then active for a random
+    candidate other than the published hypothesis. Candidates are concepts that agree at a point,
+    among the first ``most`` of the class.
     """
 
     concepts: ConceptClass
@@ -77,8 +77,8 @@ class Wait(_AmongAgreeing):
 class BurstAndWait(_AmongAgreeing):
     """An adaptive, realizable adversary: Theorem 2′ as a player.
 
-    It is active for a random candidate in the first ``burst`` rounds, then silent, and active again
-    from a random one of the next ``within`` rounds on. Candidates are those of ``Wait``.
+    It is active for a random candidate in the first ``burst`` rounds, then silent until a random
+    one of the next ``within`` rounds, then active again. Candidates are those of ``Wait``.
     """
 
     concepts: ConceptClass
@@ -107,10 +107,10 @@ class BurstAndWait(_AmongAgreeing):
 class WaitDownTree(_Waiting):
     """An adaptive, realizable adversary: Theorem B as a player.
 
-    For ``stage`` rounds at each vertex of a shattered tree it is silent, and from a random one of
-    the first ``within`` of them on active for the label that the vertex' point has not got then;
-    that label leads to the next vertex. What is silent is an example that the class names if its
-    concepts shatter as deep a tree, or the example of a first round at the root.
+    It spends ``stage`` rounds at each vertex of a shattered tree: silent until a random one of the
+    first ``within``, then active for the label that the published hypothesis does not give the
+    vertex's point; that label leads to the next vertex. The silent example is one that the class
+    provides if it leaves as deep a tree, or else that of a first round at the root.
     """
 
     concepts: ConceptClass
@@ -122,7 +122,7 @@ class WaitDownTree(_Waiting):
         require.fields_fit(self)
         require.integer(within=self.within, at_least=1)
         require.integer(stage=self.stage, at_least=self.within)
-        self.concepts.version_space().standard_optimal()  # refuses here without dimensions
+        self.concepts.version_space().standard_optimal()  # raises if dimensions are unknown
 
     def start(self, *, rng: Randomness) -> TimedAttack:
         """Start an attack."""
@@ -136,7 +136,7 @@ class WaitDownTree(_Waiting):
         return TimedAttack(self.concepts.domain, first)
 
     def _named(self, space: VersionSpace) -> Example | None:
-        """Return an example that leaves as deep a tree as there was, if one is known."""
+        """Return a known example that leaves a tree of the same depth, if there is one."""
         if space.dimension == 0:
             x = next(iter(self.concepts.domain))
             return x, space.consistent()(x)
@@ -153,7 +153,7 @@ def _agreeing(concepts: ConceptClass, most: int) -> tuple[Example, tuple[Hypothe
 
 @dataclass(frozen=True, slots=True)
 class _Hidden:
-    """What was drawn before the first round."""
+    """The draws made before the first round."""
 
     concepts: ConceptClass
     silent: Example
@@ -162,10 +162,10 @@ class _Hidden:
     begin: int
     drawn: int
     other: int
-    """Which one of all but one."""
+    """The index of the target among the other candidates."""
 
     def target(self, seen: Hypothesis) -> int:
-        """Uniform among the candidates that are not ``seen``, of which one may be."""
+        """Return a uniform candidate other than ``seen``."""
         found = self.candidates
         if len(found) == 1:
             return 0
@@ -200,7 +200,7 @@ class _Attacked:
         return self.played < self.game.burst or self.played >= self.game.begin
 
     def _left(self) -> int:
-        """Return the rounds until something changes."""
+        """Return the number of rounds until the next change."""
         ends = (self.game.burst, self.game.begin)
         return min((end - self.played for end in ends if end > self.played), default=FOREVER)
 
@@ -217,7 +217,7 @@ class _Tree:
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """The first round, where no example is known on which all concepts below agree."""
+    """The first round, before an example on which all concepts agree is known."""
 
     stage: int
     begins: tuple[int, ...]
@@ -278,7 +278,7 @@ class _Vertex:
 
 @lru_cache(maxsize=256)
 def _root(space: VersionSpace) -> Example | None:
-    """Of a deepest tree that the concepts left shatter."""
+    """Return the root of a deepest tree shattered by the concepts left."""
     return space.hardest_mistake(space.standard_optimal()) if space.dimension > 0 else None
 
 

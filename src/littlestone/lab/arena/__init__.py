@@ -1,1 +1,1 @@
-"""A person is the adversary: games against learners, on made-up data."""
+"""Games in which a person is the adversary of a learner, on made-up data."""

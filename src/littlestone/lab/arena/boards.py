@@ -1,4 +1,4 @@
-"""Boards show a person the points of a class, and what a score is measured against."""
+"""Boards show the points of a class and the reference values of a score."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from littlestone.choose.catalogue import ADVERSARIES, LEARNERS, class_from_spec,
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
 from littlestone.game.play import play
-from littlestone.lab.bounds.class_floors import mistakes_floor
+from littlestone.lab.class_floors import mistakes_floor
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import Randomness
 
@@ -17,7 +17,7 @@ ROUNDS: Final = 500
 DELTA: Final = 1e-3
 EPSILONS: Final = (0.5, 1.0, 2.0, 4.0)
 LONGEST_KEY: Final = 40  # letters
-LARGEST_NUMBER: Final = 1 << 53  # a page cannot tell larger ones apart
+LARGEST_NUMBER: Final = 1 << 53  # JavaScript numbers are exact up to here
 
 SENDERS: Final = tuple(
     f"{name}.example"
@@ -27,11 +27,11 @@ SENDERS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """A class, its points as they lie on the page, and the learners that may be chosen."""
+    """A class, the layout of its points on the page, and the available learners."""
 
     title: str
     meaning: str
-    """What all concepts have in common, shown to a player who contradicts it."""
+    """A property of all concepts, shown to a player who contradicts it."""
     spec: str
     points: tuple[Point, ...]
     look: str
@@ -44,7 +44,7 @@ class Board:
         return class_from_spec(self.spec)
 
     def learner(self, name: str, epsilon: float) -> Any:
-        """Return the recipe, at the arena's horizon and delta."""
+        """Return the recipe at the arena's horizon and delta."""
         if name not in self.learners:
             there = ", ".join(self.learners)
             raise ValueError(f"learner must be one of {there} on this board, got {name!r}")
@@ -54,7 +54,7 @@ class Board:
         return build(self.concepts, rounds=ROUNDS, epsilon=epsilon, delta=DELTA)
 
     def point(self, given: Any) -> Point:
-        """Return what was clicked or typed, in canonical form."""
+        """Return the clicked or typed point in canonical form."""
         return self.concepts.domain.check(plain(given))
 
 
@@ -112,7 +112,7 @@ def plain(given: Any) -> int | str:
 
 
 def ones(rule: Hypothesis, points: Sequence[Point]) -> list[Point]:
-    """Return where a rule says 1: on these points, or everywhere if it knows all places itself."""
+    """Return where a rule is 1: all keys of a finite support, else those of these points."""
     if isinstance(rule, FiniteSupport):
         return rule.sorted_positives()
     return [x for x, label in zip(points, rule.many(points).tolist(), strict=True) if label]
@@ -128,16 +128,16 @@ FAILURE: Final = 0.05
 
 @lru_cache(maxsize=64)
 def bound(recipe: Any) -> float:
-    """Mistakes that are exceeded with probability 5 % at most, or never if it is not private."""
+    """Return the mistakes exceeded with probability at most 5 %; never, if it is not private."""
     if isinstance(recipe, PrivateLearner):
         return recipe.mistake_bound(failure_probability=FAILURE)
     return float(recipe.mistake_bound)
 
 
 def floor(board: Board, recipe: Any) -> float:
-    """Mistakes, on average, that some player forces on every learner that promises as much.
+    """Return the mean mistakes that some player forces on every learner with this guarantee.
 
-    The player sees the published rule before the answer, as here.
+    The player sees the published rule before choosing, as here.
     """
     if not isinstance(recipe, PrivateLearner):
         return float(board.concepts.littlestone_dimension)
@@ -149,8 +149,7 @@ def floor(board: Board, recipe: Any) -> float:
 
 
 def rivals(board: Board, recipe: Any, rng: Randomness) -> dict[str, float]:
-    """Return the mistakes that each built-in adversary forces, on average over a few games like
-    yours."""
+    """Return the mean mistakes that each built-in adversary forces in a few such games."""
     found = {}
     for foe in RIVALS:
         try:
@@ -159,14 +158,14 @@ def rivals(board: Board, recipe: Any, rng: Randomness) -> dict[str, float]:
                 play(recipe, adversary, rounds=ROUNDS, rng=one, peek=True).mistakes
                 for one in rng.spawn(GAMES)
             ]
-        except ValueError:  # nothing for this class
+        except ValueError:  # does not apply to this class
             continue
         found[foe] = sum(games) / GAMES
     return found
 
 
 def marks(name: str, learner: str, epsilon: float, *, rng: Randomness) -> dict[str, Any]:
-    """Return all that does not depend on what the person plays."""
+    """Return everything that does not depend on the player."""
     board = lookup(BOARDS, name, kind="board")
     recipe = board.learner(learner, epsilon)
     return {"floor": floor(board, recipe), "rivals": rivals(board, recipe, rng)}

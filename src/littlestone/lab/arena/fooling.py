@@ -28,10 +28,10 @@ class Turn(NamedTuple):
 
 
 class Fooling:
-    """One game of a person against a learner; the person sees h_t and then chooses x_t and y_t.
+    """One game of a person against a learner; the person sees h_t, then chooses x_t and y_t.
 
-    That is more than the paper's accuracy model allows and what its privacy model does; the
-    bounds of these learners hold either way (docs/ERRATA.md, R27).
+    The paper's privacy model has this order, its accuracy model does not; the bounds of these
+    learners hold in both (docs/ERRATA.md, R27).
     """
 
     def __init__(self, board: str, learner: str, epsilon: float, *, rng: Randomness) -> None:
@@ -52,7 +52,7 @@ class Fooling:
         return sum(turn.wrong for turn in self.turns)
 
     def play(self, given: Any, y: Label, *, times: int = 1, until_change: bool = False) -> str:
-        """Play an example, perhaps again and again; if no concept fits it, only say why."""
+        """Play an example, once or repeatedly; if no concept fits it, only explain why."""
         x, y = self._board.point(given), require.label(y)
         refused = self._refusal(x, y)
         if not refused:
@@ -60,7 +60,7 @@ class Fooling:
         return refused
 
     def play_again(self, examples: Sequence[tuple[Any, Label]]) -> str:
-        """Play these examples, whatever the rule; the first refusal ends it."""
+        """Play these examples, whatever the rule; stop at the first rejected one."""
         refusals = (self.play(x, y) for x, y in examples)
         return next(filter(None, refusals), "")
 
@@ -94,7 +94,7 @@ class Fooling:
         self._run.observe(x, y)
         after = self._run.hypothesis
         self._space = self._space.restrict(x, y)
-        # Last is what was played last: the built-in adversary likes to repeat it.
+        # The last example goes last, since the built-in adversary tends to repeat it.
         self._played.pop((x, y), None)
         self._played[x, y] = None
         changed = after != before
@@ -104,7 +104,7 @@ class Fooling:
         return changed
 
     def about(self) -> dict[str, Any]:
-        """Return what was chosen before the game."""
+        """Return the settings of the game."""
         board, learner, epsilon = self._chosen
         private = isinstance(self._recipe, PrivateLearner)
         return {
@@ -119,7 +119,7 @@ class Fooling:
         }
 
     def state(self, since: int = 0) -> dict[str, Any]:
-        """Return where the game stands, and the turns from number ``since`` on."""
+        """Return the state of the game and the turns from number ``since`` on."""
         rule, points = self._run.hypothesis, self._points()
         return {
             "round": len(self.turns),
@@ -146,9 +146,9 @@ class Fooling:
         }
 
     def _points(self) -> list[Point]:
-        """Return the board's points, and keys that were typed in or made up by the adversary."""
+        """Return the board's points and the keys that the players have added."""
         return list(dict.fromkeys([*self._board.points, *(x for x, _ in self._played)]))
 
     def _open(self, x: Point) -> str:
-        """Return the labels that some concept still allows here."""
+        """Return the labels of the point that some concept still fits."""
         return "".join(str(y) for y in (0, 1) if not self._space.restrict(x, y).is_empty)

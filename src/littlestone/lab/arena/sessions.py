@@ -1,4 +1,4 @@
-"""A bounded number of games at once: the longest idle one is dropped."""
+"""Keep a bounded number of games; the longest idle one is dropped."""
 
 import secrets
 from collections import OrderedDict

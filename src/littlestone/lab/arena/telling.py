@@ -1,11 +1,11 @@
 """Game two, *tell two worlds apart*: the adaptive two-world game, played by a person.
 
-Each learner stands beside controls that look like it from outside. A control differs from its
-learner in one line of its engine; class, budget and thresholds are the same, so nothing that is
-public before the first round says which of them the player faces.
+Each learner has controls that look the same from outside. A control differs from its learner in one
+line of its engine; class, budget and thresholds are the same, so nothing public before the first
+round reveals which one the player faces.
 
-The hidden bit and the learner's identity stay in here until the guess and the end. Until then only
-what the learner shows leaves, and counts of what the player sent.
+The hidden bit stays in this module until the guess, and the learner's identity until the end. Until
+then only the learner's publications and counts of the player's examples leave it.
 """
 
 from collections.abc import Callable
@@ -26,15 +26,15 @@ from littlestone.randomness import Randomness
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspect:
-    """A learner that keeps its promise, and controls that claim to be it."""
+    """A correct learner and controls that claim to be it."""
 
     title: str
     recipe: Any
     known: Callable[[Any], dict[str, int]]
-    """Numbers of the recipe that an adversary aims with."""
+    """Numbers of the recipe that help an adversary."""
     controls: tuple[str, ...]
     points: tuple[int | str, int | str] = ("a", "b")
-    """Two to begin with."""
+    """Two points to start with."""
 
     @property
     def correct(self) -> Subject:
@@ -49,11 +49,11 @@ class Suspect:
 
     @property
     def facts(self) -> dict[str, int]:
-        """What is public about the learner."""
+        """The public facts about the learner."""
         return self.known(self.recipe)
 
     def chosen(self, wanted: str, rng: Randomness) -> tuple[Subject, str]:
-        """Who plays, and the truth about it; ``coin`` means correct or broken, evenly."""
+        """Return who plays and whether it is correct; ``coin`` chooses evenly."""
         if wanted not in WANTED:
             raise ValueError(f"wanted must be one of {', '.join(WANTED)}, got {wanted!r}")
         if wanted == "correct" or (wanted == "coin" and rng.coin()):
@@ -95,7 +95,7 @@ SUSPECTS: Final = {
 
 
 MOST_GAMES: Final = 64  # at once
-MOST_ROUNDS: Final = 600  # of a game
+MOST_ROUNDS: Final = 600  # per game
 FAILURE: Final = 0.01
 
 
@@ -109,11 +109,11 @@ class _Game:
 
 
 class Telling:
-    """Many games against one learner, and what all guesses together prove about it."""
+    """Many games against one learner, and the epsilon that all guesses together refute."""
 
     def __init__(self, suspect: str, wanted: str, *, rng: Randomness) -> None:
         self._suspect = lookup(SUSPECTS, suspect, kind="learner")
-        # A shared stream would let what is shown tell something about the bits.
+        # A shared stream would correlate the publications with the hidden bits.
         choice, self._bits, self._noise = rng.spawn(3)
         self._subject, self._truth = self._suspect.chosen(wanted, choice)
         self._games: dict[int, _Game] = {}
@@ -123,9 +123,9 @@ class Telling:
         self.count_anew()
 
     def count_anew(self) -> None:
-        """Forget all guesses, of a way to play that did not work, but not that there were some.
+        """Discard all guesses and start a new count.
 
-        The i-th count may fail with a part 1 / (i (i + 1)) of what is allowed.
+        The i-th count may fail with a share 1 / (i (i + 1)) of the failure probability.
         """
         self._counts += 1
         allowed = FAILURE / self._counts / (self._counts + 1)
@@ -145,9 +145,9 @@ class Telling:
         }
 
     def open(self) -> tuple[int, Shown]:
-        """Begin a game: its number, and what is shown before the first round."""
+        """Begin a game; return its number and what is public before the first round."""
         if self._over:
-            raise ValueError("the truth is out: begin anew")
+            raise ValueError("the learner was revealed: begin a new session")
         if len(self._games) >= MOST_GAMES:
             raise ValueError(f"at most {MOST_GAMES} games at once: guess or pass in one of them")
         bit = self._bits.coin()
@@ -157,7 +157,7 @@ class Telling:
         return self._opened, world.opening.shown
 
     def send(self, number: int, example: Any, times: int = 1) -> tuple[int, Shown]:
-        """Send an example until what is shown changes, ``times`` times at most; how often it was.
+        """Send an example until the publication changes, at most ``times`` times; return how often.
 
         It is the same example in both worlds.
         """
@@ -173,7 +173,7 @@ class Telling:
 
     def challenge(self, number: int, zero: Any, one: Any) -> Shown:
         """Play the special round: the hidden bit decides which of the two examples arrives."""
-        # Both are looked at before either is used: a refusal must not depend on the bit.
+        # Both are validated before either is used: an error must not depend on the bit.
         game, first, second = self._game(number), self._example(zero), self._example(one)
         self._refuse_beyond(game)
         if game.challenged:
@@ -184,7 +184,7 @@ class Telling:
         return game.shown
 
     def guess(self, number: int, bit: int | None) -> int:
-        """Say which world it was, or None; the game is over, and its bit is told."""
+        """End a game with a guess of the world, or None; return its bit."""
         game = self._game(number)
         if bit is not None:
             bit = require.label(bit)
@@ -195,13 +195,13 @@ class Telling:
         return game.bit
 
     def reveal(self) -> str:
-        """End everything and say who it was."""
+        """End all games and return who the learner was."""
         self._over = True
         self._games.clear()
         return self._truth
 
     def score(self) -> dict[str, Any]:
-        """Return what the guesses so far prove."""
+        """Return the epsilon that the guesses so far refute."""
         guesses = self.guesses
         return {
             "games": guesses.games,
@@ -230,5 +230,5 @@ class Telling:
 
 
 def form(shown: Shown) -> dict[str, Any]:
-    """Return what a learner shows, for a page."""
+    """Return a publication in the form that pages use."""
     return {"ones": ones(shown.hypothesis, ()), "status": shown.status}

@@ -1,1 +1,1 @@
-"""Statements of the paper are turned into runs here, which can contradict them."""
+"""Turn statements of the paper into runs that can contradict them."""

@@ -1,4 +1,4 @@
-"""Teachers own random rounds and list functions; a popular function is played until it errs."""
+"""Teachers own random rounds and list functions; a popular one is played until it errs."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(init=False, eq=False, repr=False)
 class PrivateTeachersEngine(Engine):
-    """What each teacher has seen, the leaves of its tree, and the two noisy watches."""
+    """Each teacher's examples, the leaves of its tree, and the two noisy watches."""
 
     ledger: Ledger
     hypothesis: Hypothesis
@@ -35,9 +35,9 @@ class PrivateTeachersEngine(Engine):
     _stage: int
     _phase: int
     _errors: NDArray[np.int64]
-    """Of every concept on the rounds of every teacher, up to the last phase."""
+    """The errors of every concept on the rounds of every teacher, up to the last phase."""
     _pending: NDArray[np.int64]
-    """The same for the phase that is played."""
+    """The errors in the current phase."""
     _leaves: list[tuple[int, ...]]
     _degrees: list[int]
     """D_i: the largest dimension of a leaf when the stage began."""
@@ -64,7 +64,7 @@ class PrivateTeachersEngine(Engine):
 
     @property
     def status(self) -> str:
-        """What is public about the run."""
+        """The public status of the run."""
         return "halted: no stage or phase left; still publishing" if self.halted else "learning"
 
     def step(self, x: Any, y: Label, /) -> None:
@@ -75,7 +75,7 @@ class PrivateTeachersEngine(Engine):
             self._counted(self.hypothesis(x) != y)
 
     def idle(self, x: Any, /) -> None:
-        """Draw an owner for the round, who learns nothing."""
+        """Draw an owner for the round; no teacher learns."""
         del x
         if not self.halted:
             self._rng.below(self._plan.teachers)
@@ -108,7 +108,7 @@ class PrivateTeachersEngine(Engine):
             self.hypothesis = TableHypothesis(drawn)  # (L4)
 
     def _enter(self, stage: int) -> None:
-        """Grow all trees anew, with twice the reach and a smaller tolerance."""
+        """Regrow all trees with twice the reach and a smaller tolerance."""
         self._stage = stage
         everything = (1 << len(self._table.matrix)) - 1
         self._leaves = [(everything,)] * self._plan.teachers
@@ -120,13 +120,13 @@ class PrivateTeachersEngine(Engine):
         self._watch = self._plan.watch().start(rng=self._rng)
 
     def _refine(self) -> None:
-        """Leave only the concepts that err little, and split again what is no longer irreducible.
+        """Keep the concepts that err little, and split leaves that are no longer irreducible.
 
-        Leaves are refined where they are: a new tree could list what was struck off.
+        Leaves are refined in place: a new tree could list removed functions again.
         """
         shrink = (1 - Fraction(1, 2 * self._dimension)) ** (self._stage + 1)
-        kept = self._errors <= int(shrink * self._plan.tolerance)
-        rows = np.packbits(kept, axis=1, bitorder="little")
+        accurate = self._errors <= int(shrink * self._plan.tolerance)
+        rows = np.packbits(accurate, axis=1, bitorder="little")
         known: dict[tuple[tuple[int, ...], bytes], tuple[int, ...]] = {}
         reach = self._plan.reach(self._stage)
         for i, row in enumerate(rows):
@@ -159,5 +159,5 @@ class PrivateTeachersEngine(Engine):
 
 
 def _popularity(lists: list[frozenset[bytes]]) -> int:
-    """q: how many lists the most popular function is in."""
+    """Return q, the number of lists that contain the most popular function."""
     return max(Counter(u for known in lists for u in known).values(), default=0)

@@ -1,4 +1,4 @@
-"""The audit of PrivateTeachers, and a broken variant; found by entry points."""
+"""The audit of PrivateTeachers and a broken variant, found by entry points."""
 
 from typing import Any
 
@@ -15,8 +15,7 @@ from littlestone.lab.private_teachers.recipe import PrivateTeachers
 
 
 def many_teachers(epsilon: float, delta: float) -> PrivateTeachers:
-    """Return a counter that one mistake may end, with most of epsilon; and enough lists to draw
-    from."""
+    """Return a recipe whose counter one mistake may end, with most of epsilon."""
     plan = TeachersPlan(
         teachers=600,
         tolerance=1,

@@ -27,14 +27,14 @@ _watch = lru_cache(maxsize=16)(
 )
 _MOST_STAGES = 1024
 _PARTS = 6
-"""What can go wrong, each with a sixth of the failure probability: teachers that mislead, checks,
+"""The failures, each with a sixth of the failure probability: teachers that mislead, checks,
 drawing None, counting, phases without a halving, candidates that survive their mistakes."""
 
 
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeachersPlan:
-    """The numbers of algorithm.md. Any are private; accuracy is proved for planned ones.
+    """The numbers of algorithm.md. Any plan is private; accuracy is proved for planned ones.
 
     >>> plan = plan_teachers(dimension=1, log_growth=12.5, size=None, rounds=10**5, epsilon=1.0,
     ...     delta=1e-6, failure_probability=0.05)
@@ -45,14 +45,14 @@ class TeachersPlan:
     teachers: int
     """k: every round belongs to one of them."""
     tolerance: int
-    """θ: how many errors a teacher forgives a concept, before the stages shrink it."""
+    """θ: the errors that a teacher tolerates in a concept, before the stages shrink it."""
     mistakes: int
     """The threshold of the counter that ends a phase."""
     phases: int
-    """J: so many draws are paid for."""
+    """J: the number of draws that are paid for."""
     count_epsilon: float
     watch_epsilon: float
-    """Of one stage; there are d + 1."""
+    """The epsilon of one stage; there are d + 1."""
     draw_epsilon: float
     draw_delta: float
 
@@ -62,12 +62,12 @@ class TeachersPlan:
         require.integer(tolerance=self.tolerance, mistakes=self.mistakes, at_least=1)
 
     def reach(self, stage: int) -> int:
-        """p_r = 2^r·(θ + 1): more points than a concept of any stage may err on."""
+        """Return p_r = 2^r·(θ + 1): more points than a concept of any stage may err on."""
         require.integer(stage=stage, at_least=0, at_most=_MOST_STAGES)
         return (self.tolerance + 1) << stage
 
     def longest(self, dimension: int, size: int | None) -> int:
-        """Λ: no tree of any stage has more leaves."""
+        """Return Λ, a bound on the leaves of a tree at any stage."""
         leaves = leaves_bound(dimension=dimension, reach=self.reach(dimension))
         return leaves if size is None else min(leaves, size)
 
@@ -76,7 +76,7 @@ class TeachersPlan:
         return _counter(self.count_epsilon, self.mistakes)
 
     def watch(self) -> AboveThreshold:
-        """Says yes when no function is popular: the queries are negative."""
+        """Return the watch that answers yes if no function is popular; its queries are negated."""
         return _watch(self.watch_epsilon, -(self.teachers // 2))
 
     def sample(self, dimension: int, size: int | None) -> SparseSample:
@@ -89,8 +89,7 @@ class TeachersPlan:
         )
 
     def guarantee(self, *, dimension: int, delta: float) -> PrivacyGuarantee:
-        """Add up the counters once, the watches of all stages, and all draws, by the cheaper
-        composition.
+        """Compose one counter, the watches of all stages and all draws, by the cheaper rule.
 
         The draws are approximately zCDP: half of ``delta`` pays for the conversion.
         """
@@ -108,7 +107,7 @@ class TeachersPlan:
         )
 
     def mistakes_bound(self, *, failure_probability: float) -> float:
-        """J·(threshold + late + 1): what planned phases cost."""
+        """Return J·(threshold + late + 1), the mistakes of all planned phases."""
         late = one_sided_late_upper_bound(
             instances=self.phases,
             epsilon=self.count_epsilon,
@@ -118,7 +117,7 @@ class TeachersPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Request:
     dimension: int
     log_growth: float
     size: int | None
@@ -131,7 +130,7 @@ class _Asked:
     delta: float
 
     def drafted(self, teachers: int, phases: int) -> TeachersPlan:
-        """Return the plan with so many teachers and phases, which may not be enough."""
+        """Return the plan with these numbers of teachers and phases, which may be too small."""
         tolerance = math.ceil(
             225
             * self.dimension**2
@@ -152,7 +151,7 @@ class _Asked:
         )
 
     def needs(self, plan: TeachersPlan) -> tuple[int, int]:
-        """Return how many teachers and phases the proof asks for if there are so many."""
+        """Return how many teachers and phases the proof needs, given this plan."""
         rate, log_longest = plan.draw_epsilon / 2, self.log_longest(plan)
         bottom = 3 + (log_longest + math.log((1 + math.exp(rate)) / plan.draw_delta)) / rate
         watch = plan.watch().error_bound(
@@ -172,7 +171,7 @@ class _Asked:
         return math.log(plan.longest(self.dimension, self.size))
 
     def survivors(self, plan: TeachersPlan) -> float:
-        """ln(k²·Λ·J·e^(−θ/4)): some candidate errs often and some teacher sees too little of it."""
+        """Return ln(k²·Λ·J·e^(−θ/4)): a teacher sees too few of some candidate's errors."""
         events = 2 * math.log(plan.teachers) + self.log_longest(plan) + math.log(plan.phases)
         return events - plan.tolerance / 4
 
@@ -187,15 +186,14 @@ def plan_teachers(
     delta: float,
     failure_probability: float,
 ) -> TeachersPlan:
-    """Return the smallest plan that the proof supports, a quarter of epsilon for counting and
-    watching.
+    """Return the smallest plan that the proof supports; counting and watching get epsilon / 4.
 
-    ``log_growth`` is the logarithm of how many labellings of ``rounds`` points there can be.
+    ``log_growth`` is the logarithm of the number of labellings of ``rounds`` points.
     """
     require.integer(dimension=dimension, rounds=rounds, at_least=1)
     require.usual(epsilon=epsilon, delta=delta, failure_probability=failure_probability)
     quarter = Fraction(epsilon) / 4
-    asked = _Asked(
+    request = _Request(
         dimension=dimension,
         log_growth=log_growth,
         size=size,
@@ -206,11 +204,11 @@ def plan_teachers(
         rho=ZeroConcentrated.largest(epsilon=float_at_most(2 * quarter), delta=delta / 2).rho,
         delta=delta,
     )
-    plan = asked.drafted(2, 2)
+    plan = request.drafted(2, 2)
     while True:
-        teachers, phases = asked.needs(plan)
+        teachers, phases = request.needs(plan)
         if teachers <= plan.teachers and phases <= plan.phases:
-            # θ has 56·d² times the logarithm of what k, T and β need; Λ and J are far below that.
-            assert asked.survivors(plan) <= math.log(asked.share)
+            # θ is 56·d² times a logarithm of k, T and β; Λ and J are far below that.
+            assert request.survivors(plan) <= math.log(request.share)
             return plan
-        plan = asked.drafted(max(teachers, plan.teachers), max(phases, plan.phases))
+        plan = request.drafted(max(teachers, plan.teachers), max(phases, plan.phases))

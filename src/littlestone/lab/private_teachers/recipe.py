@@ -1,4 +1,4 @@
-"""Many teachers share the rounds at random: mistakes grow like a polynomial of d."""
+"""Many teachers share the rounds at random, and mistakes grow polynomially in d."""
 
 import math
 from dataclasses import dataclass, field
@@ -18,12 +18,12 @@ from littlestone.randomness import Randomness
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateTeachers(Budgeted):
-    """Play a function that many teachers list, until it has erred often; strike it off all lists.
+    """Play a function that many teachers list until it errs often; then remove it from all lists.
 
     After [L25], whose online algorithm was reconstructed (algorithm.md): Õ(d^9.5·log T)/epsilon
     mistakes on oblivious streams, where the forest's constants grow doubly exponentially with d.
-    The numbers are of no practical use: the proof asks for about 10^11 mistakes at d = 1. A
-    ``plan`` with small numbers can be played; it is as private and promises no accuracy.
+    The numbers have no practical use: the proof needs about 10^11 mistakes at d = 1. A ``plan``
+    with small numbers can be played; it is as private but promises no accuracy.
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -43,9 +43,9 @@ class PrivateTeachers(Budgeted):
 
     plan: TeachersPlan | None = None
     failure_probability: float = 0.05
-    """For which a plan is made, if none is given."""
+    """The failure probability of the default plan."""
     planned: TeachersPlan = field(init=False, repr=False, compare=False)
-    """The numbers that are used: ``plan``, or what was chosen in its absence."""
+    """The numbers in use: ``plan``, or those chosen if it is None."""
     table: FiniteClass = field(init=False, repr=False, compare=False)
     _sample: SparseSample = field(init=False, repr=False, compare=False)
     _cost: PrivacyGuarantee = field(init=False, repr=False, compare=False)
@@ -92,7 +92,7 @@ class PrivateTeachers(Budgeted):
         return self._cost
 
     def mistake_bound(self, *, failure_probability: float) -> float:
-        """Of a planned recipe, on oblivious realizable streams; the rounds where none is proved."""
+        """Bound the mistakes on oblivious realizable streams; the rounds if nothing is proved."""
         require.open_probability(failure_probability=failure_probability)
         if self.plan is not None or failure_probability < self.failure_probability:
             return float(self.rounds)

@@ -16,4 +16,9 @@ LEARNERS = (
         summary="the same with far less regret, if the stream does not react to what is published",
         fixed={"adversary": "oblivious"},
     ),
+    LearnerEntry(
+        name="naive-recomposition",
+        place=f"{__name__}.naive_recomposition:NaiveRecomposition",
+        summary="baseline: the exponential mechanism in every round, composed",
+    ),
 )

@@ -139,7 +139,7 @@ class NoisyLosses:
     """Release the losses of each ``batch`` with noise, and publish fresh draws by the weights.
 
     For a whole batch concept i has the weight exp(-rate * estimated loss of i), and each round
-    draws anew by these weights, so an attack on the published hypothesis attacks a past draw. With
+    draws again by these weights, so an attack on the published hypothesis attacks a past draw. With
     ``epoch`` > 1 the noises of that many batches are correlated so that they nearly cancel in sums
     (and those of that many epochs, and so on). This is far better against oblivious adversaries and
     promises nothing against others. Sizes that are not given are planned for the smallest regret

@@ -148,7 +148,7 @@ class AgnosticFinite(Budgeted):
         return min(self.prediction.expected_regret_bound() + deviation, float(self.rounds))
 
     def for_rounds(self, rounds: int) -> "AgnosticFinite":
-        """Return the same learner for another horizon, planned anew."""
+        """Return the same learner for another horizon, planned again."""
         return replace(self, rounds=rounds, experts=self.prediction.for_rounds(rounds))
 
     def refuse_to_start(self) -> None:

@@ -68,8 +68,8 @@ def drawing_from(
         selection = TreeSelection(trees=concepts, epsilon=epsilon)
         if not asking:
             return DrawnTree(selection, pool, None)
-        asked = TreeSelection(trees=with_last_rule(concepts), epsilon=epsilon)
-        return DrawnTree(selection, pool, asked)
+        with_last = TreeSelection(trees=with_last_rule(concepts), epsilon=epsilon)
+        return DrawnTree(selection, pool, with_last)
     if len(label_values(concepts.domain)) > 2:
         raise ValueError(
             f"concepts must be decision trees for more than two labels, got {concepts!r}"

@@ -1,4 +1,4 @@
-"""Private prediction from experts: play one, then see the losses of all."""
+"""Private prediction: from experts, whose losses are then seen, and for those who ask."""
 
 from littlestone.exports import exports
 from littlestone.learners.entry import Part

@@ -86,7 +86,7 @@ class DartboardPlan:
     def guarantee(self, *, delta: float) -> PrivacyGuarantee:
         """Return the smallest of three accounts (shrinking_dartboard.md), rounded up.
 
-        One example changes the bit "drawn anew" of its own batch, and then up to ``cap`` draws.
+        One example changes the bit "drawn again" of its own batch, and then up to ``cap`` draws.
         """
         eta, bit = Fraction(self.rate), self._bit_cost()
         draws = self.cap * eta**2 / 2

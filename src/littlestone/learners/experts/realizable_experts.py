@@ -1,4 +1,4 @@
-"""For streams with a faultless expert: draw anew only when AboveThreshold notices losses."""
+"""For streams with a faultless expert: draw again only when AboveThreshold notices losses."""
 
 import math
 from collections.abc import Sequence

@@ -272,7 +272,7 @@ class DrawingRecipe(ExpertsRecipe, ABC):
         return self._guarantee
 
     def for_rounds(self, rounds: int) -> Self:
-        """Return the recipe for another horizon, planned anew."""
+        """Return the recipe for another horizon, planned again."""
         return replace(self, rounds=rounds)
 
     def start(self, *, rng: Randomness) -> ExpertsRun:

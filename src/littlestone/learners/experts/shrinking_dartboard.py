@@ -20,7 +20,7 @@ from littlestone.theory.tails import binomial_upper_tail
 class ShrinkingDartboard(DrawingRecipe):
     """After a batch with loss L keep the expert with probability (1 - fake) * exp(-rate * L).
 
-    Otherwise draw anew by exponential weights, at most ``cap`` times [AFKT23]. The expert of every
+    Otherwise draw again by exponential weights, at most ``cap`` times [AFKT23]. The expert of every
     round has the law of exponential weights, but few rounds pay for a draw. ``plan`` is found by
     ``best_plan`` unless given; its exact cost must fit into the budget.
 
@@ -124,7 +124,7 @@ class ShrinkingDartboard(DrawingRecipe):
         return upwards(min(freedman, azuma, self.rounds))
 
     def for_rounds(self, rounds: int) -> Self:
-        """Return the recipe for another horizon, planned anew unless another plan was given."""
+        """Return the recipe for another horizon, planned again unless another plan was given."""
         planned = self.plan == self._best_plan()
         return replace(self, rounds=rounds, plan=None if planned else self.plan)
 
@@ -163,7 +163,7 @@ class DartboardStrategy:
         return "halted: all switches are used" if self._used == self._cap else "learning"
 
     def take(self, own: Sequence[int], /) -> int:
-        """Take rounds until the expert is to be drawn anew; return how many."""
+        """Take rounds until the expert must be drawn again; return how many."""
         taken = 0
         while taken < len(own) and not self._switching:
             count = min(len(own) - taken, self._left)  # (L2)

@@ -1,4 +1,4 @@
-"""The paper's realizable learner (Algorithms 1 and 2)."""
+"""The paper's realizable learner (Algorithms 1 and 2), and the forests that it is compared with."""
 
 from typing import Any
 
@@ -28,5 +28,15 @@ LEARNERS = (
         ranked=("realizable",),
         deepest=3,
         rank_only=True,
+    ),
+    LearnerEntry(
+        name="eager-forest",
+        place=f"{__name__}.eager_forest:EagerForest",
+        summary="baseline: Golowich and Livni's forest; accurate against oblivious adversaries",
+    ),
+    LearnerEntry(
+        name="fresh-copies",
+        place=f"{__name__}.fresh_copies:FreshCopies",
+        summary="baseline: a fresh eager forest in every round; slow, about the root of the rounds",
     ),
 )

@@ -80,7 +80,7 @@ class LazyForestEngine(Engine):
 
     @property
     def status(self) -> str:
-        """The current layer and copy, or why learning cannot go on."""
+        """The current layer and copy, or why learning cannot continue."""
         if self.halted:
             return "halted: the list of the last layer is used up; still publishing"
         first, rounds = self._recipe.plan.mistakes_per_layer[0], self._recipe.rounds

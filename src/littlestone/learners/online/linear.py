@@ -187,6 +187,6 @@ def simplified(weights: tuple[int, ...], threshold: int) -> WeightedFeatures:
         power *= 2
         if sum(weight for weight in weights if weight < power) < power:
             idle = power
-    kept = [weight if weight >= idle else 0 for weight in weights]
-    shared = math.gcd(threshold, *kept)
-    return WeightedFeatures(tuple(weight // shared for weight in kept), threshold // shared)
+    relevant = [weight if weight >= idle else 0 for weight in weights]
+    shared = math.gcd(threshold, *relevant)
+    return WeightedFeatures(tuple(weight // shared for weight in relevant), threshold // shared)

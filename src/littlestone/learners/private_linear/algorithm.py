@@ -116,11 +116,11 @@ class PrivateLinearEngine(Engine):
         """Update the weights from what was released, and nothing else."""  # (L5)
         size, noise = self._in_batch, self._recipe.noise_variance
         variances = np.array(self._variances)
-        told = _CURVATURE * size
-        hidden = variances * told**2 * math.sqrt(len(variances)) + noise + _SPREAD * size
-        gains = variances * told / hidden
+        information = _CURVATURE * size
+        hidden = variances * information**2 * math.sqrt(len(variances)) + noise + _SPREAD * size
+        gains = variances * information / hidden
         self._weights = (np.array(self._weights) - gains * gradient).tolist()
-        left = np.maximum(variances - gains * told * variances, _LEAST_VARIANCE)
+        left = np.maximum(variances - gains * information * variances, _LEAST_VARIANCE)
         self._variances = (left + _DRIFT * size).tolist()
 
 

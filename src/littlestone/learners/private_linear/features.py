@@ -62,11 +62,11 @@ class Features:
 
     def rule(self, weights: Floats) -> Hypothesis:
         """Return the rule that is 1 where the weighted sum is positive, with rounded weights."""
-        kept = np.clip(weights, -_LARGEST_WEIGHT, _LARGEST_WEIGHT).tolist()
+        clipped = np.clip(weights, -_LARGEST_WEIGHT, _LARGEST_WEIGHT).tolist()
         if isinstance(self.domain, Schema):
-            return self._scorecard(self.domain, kept)
+            return self._scorecard(self.domain, clipped)
         ((count, _),) = self.fields
-        return _threshold(count, *(round(weight * _DIGITS) for weight in kept))
+        return _threshold(count, *(round(weight * _DIGITS) for weight in clipped))
 
     def _scorecard(self, schema: Schema, weights: list[float]) -> Scorecard:
         points, place = [], 1

@@ -41,6 +41,8 @@ class PrivateMajority(Budgeted):
                     (``max_contributions`` examples) by group privacy
         Assumes:    timing (docs/GUARANTEES.md): a mistake takes longer than a correct round
         Proof:      recipe.md, fresh.md, sampled.md
+        Checked:    for fresh evidence: proofs/promises/PrivateMajority.v, theorem
+                    fresh_majority_private
 
     Mistakes: O(log T / epsilon) for each of at most Littlestone-dimension many phases where one
     phase's mistakes say by themselves what to give up (``evidence="fresh"``: thresholds, points,

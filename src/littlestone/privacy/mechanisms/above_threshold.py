@@ -1,4 +1,4 @@
-"""Tell which query of a sequence is the first above a threshold, for any queries of sensitivity 1.
+"""Find the first query of a sequence above a threshold, for any queries of sensitivity 1.
 
 Use ``CountAboveThreshold`` where the queries are running counts of one stream: it needs less noise.
 """
@@ -60,9 +60,10 @@ class AboveThreshold:
         return PrivacyGuarantee.rounded_up(epsilon=self.epsilon)
 
     def error_bound(self, *, queries: int, failure_probability: float) -> float:
-        """With ``queries`` queries, a yes is never further below the threshold, a no never above.
+        """Return how far below the threshold a yes can be, and how far above it a no can be.
 
-        The larger of the two one-sided errors, each failing with half the probability.
+        The larger of the two one-sided errors over ``queries`` queries, each of which fails with
+        half the probability.
         """
         require.integer(queries=queries, at_least=1)
         require.open_probability(failure_probability=failure_probability)
@@ -96,7 +97,7 @@ class AboveThresholdRun(SavedRun):
 
     @property
     def halted(self) -> bool:
-        """Whether the yes has come."""
+        """Whether the run has answered yes."""
         return self._halted
 
     _over = halted

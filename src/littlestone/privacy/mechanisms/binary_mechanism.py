@@ -43,11 +43,11 @@ class DyadicIntervals:
 
     @property
     def levels(self) -> int:
-        """How many lengths there are, and so the most intervals that one round lies in."""
+        """The number of lengths, which bounds the number of intervals that contain a round."""
         return int(self.rounds).bit_length()
 
     def decompose(self, left: int, right: int) -> list[Interval]:
-        """Disjoint dyadic intervals, in order, that make up rounds ``left`` to ``right``."""
+        """Return disjoint dyadic intervals, in order, that cover rounds ``left`` to ``right``."""
         require.integer(right=right, at_least=1, at_most=self.rounds)
         require.integer(left=left, at_least=1, at_most=right)
         pieces = []

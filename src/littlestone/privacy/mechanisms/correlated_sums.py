@@ -28,10 +28,9 @@ _LARGEST_VARIANCE: Final = 1 << 76
 class CorrelatedSums:
     """After each batch, a mix of the sums of all batches so far, and discrete Gaussian noise.
 
-    A batch that ended k batches ago counts binomial(2k, k) / 4**k, in units of 1/``unit``: this
-    is the square root of "add up everything so far" as a matrix [FHU23]. Undoing the mix
-    (``prefix_sum``) applies the other half of it, and the noise of a prefix sum grows with the
-    logarithm of the number of batches only.
+    A batch that ended k batches ago has weight binomial(2k, k) / 4**k, in units of 1/``unit``: this
+    is the square root of the prefix-sum matrix [FHU23]. ``prefix_sum`` applies the other root, and
+    the noise of a prefix sum grows only with the logarithm of the number of batches.
 
     Privacy:
         Releases:   a vector of whole numbers after each batch
@@ -57,9 +56,9 @@ class CorrelatedSums:
     longest_squared: int
     rho: float
     unit: int = 1 << 10
-    """How fine the weights of the mix are; small ones are for few batches."""
+    """The resolution of the weights of the mix; small numbers suit few batches."""
     mix: Vector = field(init=False, repr=False, compare=False)
-    """What a batch counts when 0, 1, … further ones have ended; its weights are whole numbers."""
+    """The integer weight of a batch when 0, 1, … further ones have ended."""
     noise: DiscreteGaussian = field(init=False, repr=False, compare=False)
     _unmix: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
@@ -81,7 +80,7 @@ class CorrelatedSums:
 
     @property
     def _shift_squared(self) -> int:
-        """How far apart the means of all releases can be, squared: replacing moves twice."""
+        """The squared distance between the means of neighbours; a replacement moves each twice."""
         return 4 * self.longest_squared * sum(weight * weight for weight in self.mix)
 
     def zero_concentrated(self) -> ZeroConcentrated:
@@ -91,11 +90,11 @@ class CorrelatedSums:
         )
 
     def guarantee(self, *, delta: float) -> PrivacyGuarantee:
-        """Return what all releases together promise, for a delta of one's choice."""
+        """Return the joint guarantee of all releases at any ``delta``."""
         return self.zero_concentrated().guarantee(delta=delta)
 
     def deviation(self) -> float:
-        """Return nearly the standard deviation of the noise in each part of the last sum."""
+        """Return the approximate standard deviation of each component of the last prefix sum."""
         return math.sqrt(float(self.noise.variance) * math.fsum(part**2 for part in self._unmix))
 
     def prefix_sum(self, released: Sequence[Vector]) -> NDArray[np.float64]:
@@ -113,7 +112,7 @@ class CorrelatedSums:
 @require.checked
 @dataclass(init=False, eq=False, repr=False)
 class CorrelatedSumsRun(NoiseOwner):
-    """Remembers the sums of all batches, which are secret; noise is fresh at every release."""
+    """A run: holds the secret sums of all batches and draws new noise for every release."""
 
     _sums: list[Vector]
 

@@ -1,4 +1,4 @@
-"""Tell when a running count of private bits has passed a threshold, and stop.
+"""Report when a running count of private bits passes a threshold, then stop.
 
 The noise is one-sided and geometric. Where one example moves all later counts by the same amount,
 that needs a quarter of the query noise of [DR14, Algorithm 1] and half of its threshold noise.
@@ -31,7 +31,7 @@ _BITS = (bool, int)
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountAboveThreshold:
-    """Watch a sum of bits, one bit a round, and say in which round it passed the threshold.
+    """Watch a sum of bits, one per round, and report the round in which it passes the threshold.
 
     Privacy:
         Releases:   the answer of every round, up to and including the first yes
@@ -88,10 +88,10 @@ class CountAboveThreshold:
         )
 
     def error_bound(self, *, rounds: int, instances: int = 1, failure_probability: float) -> float:
-        """Return the two one-sided errors together, each failing with half the probability.
+        """Return the sum of both one-sided errors, each of which fails with half the probability.
 
-        A threshold of n plus the early error makes sure of n ones before every yes; then no run
-        sees more than n + error_bound + 1 of them. ``rounds`` is the total over all instances.
+        A threshold of n plus the early error ensures n ones before every yes; then no run sees more
+        than n + error_bound + 1 of them. ``rounds`` is the total over all instances.
 
         >>> recipe = CountAboveThreshold(epsilon=0.5, threshold=20)
         >>> round(recipe.error_bound(rounds=10**5, failure_probability=0.05), 1)
@@ -104,7 +104,7 @@ class CountAboveThreshold:
         ) + self.late_error_bound(instances=instances, failure_probability=half)
 
     def start(self, *, rng: Randomness) -> "CountAboveThresholdRun":
-        """Return a run in which rounds with bit 0 cost next to nothing."""
+        """Return a run in which rounds with bit 0 take almost no time."""
         return CountAboveThresholdRun(self, rng)
 
     def start_plain(self, *, rng: Randomness) -> "PlainAboveThresholdRun":
@@ -128,14 +128,14 @@ class _Halting(SavedRun):
 
     @property
     def halted(self) -> bool:
-        """Whether the yes has come."""
+        """Whether the run has answered yes."""
         return self._halted
 
     _over = halted
 
     @property
     def rounds(self) -> int:
-        """How many rounds have been played, the one with the yes included."""
+        """The number of rounds played, including the one that answered yes."""
         return self._rounds
 
     def _refuse(self) -> None:
@@ -149,7 +149,7 @@ class _Halting(SavedRun):
 
 
 class PlainAboveThresholdRun(_Halting):
-    """The definition: fresh noise on the threshold, then in every round whatever its bit."""
+    """The definition: draw noise for the threshold, then new noise in every round."""
 
     __slots__ = ("_noise",)
 
@@ -159,7 +159,7 @@ class PlainAboveThresholdRun(_Halting):
         self._rounds, self._halted = 0, False
 
     def observe(self, bit: int) -> bool:
-        """Add ``bit`` to the count; True, once, when the noisy count passes the threshold."""
+        """Add ``bit`` to the count; return True once, when the noisy count passes the threshold."""
         bit = require.label(bit)
         self._begin()
         self._gap -= bit  # (L2)
@@ -190,7 +190,7 @@ class PlainAboveThresholdRun(_Halting):
 
 @dataclass(init=False, eq=False, repr=False)
 class CountAboveThresholdRun(_Halting):
-    """The same law, with the rounds until the next yes drawn at once while the count stands still.
+    """The same law, faster: while the count is unchanged, draw the rounds until yes in one step.
 
     If no further 1 arrives, the next ``_quiet`` rounds answer no; after them the answer is yes if
     ``_fires``, and undecided otherwise.
@@ -208,8 +208,8 @@ class CountAboveThresholdRun(_Halting):
         self._rounds, self._halted = 0, False
 
     def observe(self, bit: int) -> bool:
-        """Play one round; True, once, when the noisy count passes the threshold."""
-        if type(bit) not in _BITS or bit >> 1:  # a call takes as long as the round
+        """Play one round; return True once, when the noisy count passes the threshold."""
+        if type(bit) not in _BITS or bit >> 1:  # inlined: a call takes as long as the round
             bit = require.label(bit)
         if self._barred:
             self._refuse()
@@ -221,13 +221,13 @@ class CountAboveThresholdRun(_Halting):
         if self._quiet:
             self._quiet -= 1
             self._rounds += 1
-            if self._barred is IN_A_STEP:  # not if it was retired meanwhile
+            if self._barred is IN_A_STEP:  # unless it was retired meanwhile
                 self._barred = None
             return False
         return self._record(self._stand_still(1), 1) is not None
 
     def observe_zeros(self, count: int) -> int | None:
-        """Play ``count`` rounds with bit 0; the position (from 0) of the yes, or None.
+        """Play ``count`` rounds with bit 0; return the position (from 0) of the yes, or None.
 
         Rounds after the yes are not played.
         """
@@ -263,7 +263,7 @@ class CountAboveThresholdRun(_Halting):
         fired = self._stand_still(int(positions[0]))
         if fired is not None:
             return fired
-        # From each 1 to the next the count stands still; the stretch after the last stays open.
+        # The count is unchanged between ones; the stretch after the last one stays open.
         hit = self._waiting.first(self._gap - 1, np.diff(positions), self._rng)  # (L2, L3, L4)
         if hit is not None:
             stretch, wait = hit
@@ -278,7 +278,7 @@ class CountAboveThresholdRun(_Halting):
         self._quiet, self._fires = 0, False
 
     def _stand_still(self, rounds: int) -> int | None:
-        """Return the position of the yes within ``rounds`` rounds that leave the count as it is."""
+        """Return the position of the yes within ``rounds`` rounds without a 1."""
         played = 0
         while self._quiet < rounds - played:
             played += self._quiet

@@ -27,12 +27,12 @@ _GUARD_BITS: Final = 128
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstFrequent:
-    """Count keys, at most one a round, and release a key as soon as its noisy count is large.
+    """Count keys, at most one per round, and release a key once its noisy count is large.
 
     Each key has its own AboveThreshold, whose threshold noise and query noise get different
-    shares of epsilon: a changed example lowers one count and raises another, so the two shares
-    are paid once each. Keys may come from an unbounded set; one that never occurred is never
-    released, which is what delta pays for.
+    shares of epsilon: a replaced example lowers one count and raises another, so each share is paid
+    once. Keys may come from an unbounded set; a key that never occurred is never released, and
+    delta pays for that.
 
     Privacy:
         Releases:   the round in which the first key is released, and the keys released in it
@@ -42,6 +42,7 @@ class FirstFrequent:
         Guarantee:  (epsilon, delta) within ``rounds`` rounds, conditionally on every prefix
         Assumes:    timing (docs/GUARANTEES.md): a round with a key takes longer
         Proof:      first_frequent.md
+        Checked:    proofs/promises/FirstFrequent.v, theorem first_frequent_private
 
     >>> from littlestone.randomness import seeded
     >>> recipe = FirstFrequent(epsilon=1.0, delta=1e-6, rounds=10**6)
@@ -97,7 +98,7 @@ class FirstFrequent:
 class FirstFrequentRun(SavedRun):
     """The gap of every key that occurred: its noisy threshold minus its count.
 
-    While a gap stands still, the round of its key's release is drawn at once, as in
+    While a gap is unchanged, its key's release round is drawn in one step, as in
     ``privacy/mechanisms/count_above_threshold.md``; ``_turns`` holds these rounds, the nearest
     first.
     """
@@ -129,9 +130,9 @@ class FirstFrequentRun(SavedRun):
         return bool(self.released)
 
     def observe(self, key: Hashable | None) -> bool:
-        """Play one round, in which ``key`` is counted; True, once, when keys are released.
+        """Play one round that counts ``key``; return True once, when keys are released.
 
-        A key is a hypothesis or a plain value (``canonical_key``); others are refused.
+        A key is a hypothesis or a plain value (``canonical_key``); other keys raise a ValueError.
         """
         if key is not None and not hasattr(key, "to_json"):
             key = canonical_key(key)
@@ -151,7 +152,7 @@ class FirstFrequentRun(SavedRun):
         return False
 
     def observe_zeros(self, count: int) -> int | None:
-        """Play ``count`` rounds without a key; the position (from 0) of the release, or None."""
+        """Play ``count`` rounds without a key; return the release's position (from 0) or None."""
         require.integer(count=count, at_least=0)
         self._begin()
         start, end = self._round, self._round + int(count)
@@ -165,12 +166,12 @@ class FirstFrequentRun(SavedRun):
         return self._round - start - 1 if due else None
 
     def _draw_turn(self, key: Hashable) -> None:
-        """From this round on: when does query noise first reach the gap of ``key``?"""
+        """Draw the round in which query noise first reaches the gap of ``key``."""
         wait = self._waiting.draw(self._gaps[key], self._rng)  # (L4)
         self._numbers += 1
         self._newest[key] = self._numbers
         heapq.heappush(self._turns, (self._round + wait - 1, self._numbers, wait <= LIMIT, key))
-        if len(self._turns) > 2 * len(self._newest):  # most are of gaps that have moved since
+        if len(self._turns) > 2 * len(self._newest):  # most belong to gaps that have changed
             self._turns = [turn for turn in self._turns if self._newest[turn[3]] == turn[1]]
             heapq.heapify(self._turns)
 
@@ -178,12 +179,14 @@ class FirstFrequentRun(SavedRun):
         due = []
         while self._turns and self._turns[0][0] <= self._round:
             _, number, releases, key = heapq.heappop(self._turns)
-            if self._newest[key] != number:  # the gap has moved since
+            if self._newest[key] != number:  # the gap has changed
                 continue
             if releases:
                 due.append(key)
             else:
-                self._draw_turn(key)  # nothing happened for LIMIT rounds; tosses have no memory
+                self._draw_turn(
+                    key
+                )  # no release for LIMIT rounds; draw again, coins have no memory
         if due:
             order = self._rng.permutation(len(due))
             self.released = tuple(canonical_value(due[i]) for i in order)  # (L5)
@@ -199,12 +202,12 @@ class FirstFrequentRun(SavedRun):
 
 @lru_cache(maxsize=256)
 def _laws(threshold_rate: float, query_rate: float) -> tuple[Geometric, WaitingTime]:
-    """Return the same for all runs of a recipe."""
+    """Return the two noise laws, cached per recipe."""
     return Geometric(rate=threshold_rate), WaitingTime(rate=query_rate)
 
 
 def _best_query_rate(epsilon: float, delta: float, rounds: int) -> float:
-    """Minimises ln(rounds·(1 + e^ε)/δ)/ε₁ + 1/(ε − ε₁), about the count at the release."""
+    """Minimise ln(rounds·(1 + e^ε)/δ)/ε₁ + 1/(ε − ε₁), about the count at the release."""
     weight = math.sqrt(math.log(rounds) + math.log1p(math.exp(min(epsilon, 700))) - math.log(delta))
     return epsilon * weight / (weight + 1)
 
@@ -220,8 +223,7 @@ def _smallest_threshold(recipe: FirstFrequent) -> int:
 
 @lru_cache(maxsize=256)
 def light_threshold(query_rate: Fraction, threshold_rate: Fraction, allowed: Fraction) -> int:
-    """Return the smallest τ that a count of 0 reaches in one round with probability at most
-    ``allowed``.
+    """Return the smallest τ that a count of 0 reaches in a round with probability ≤ ``allowed``.
 
     The probability is P(query noise ≥ τ + threshold noise) = a^τ·(1 − b)/(1 − ab) with
     a = e^(−query_rate), b = e^(−threshold_rate).

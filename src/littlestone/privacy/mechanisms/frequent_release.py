@@ -28,7 +28,7 @@ class FrequentRelease:
         Adversary:  adaptive; the lists may depend on what was published
         Guarantee:  (epsilon, delta)
         Assumes:    nothing beyond its mechanisms
-        Proof:      learners/rivals/eager_forest.md, Section 2
+        Proof:      learners/lazy_forest/eager_forest.md, Section 2
 
     ``selections`` histograms and as many AboveThreshold instances share the budget; after the
     last one the element stays published.
@@ -38,7 +38,7 @@ class FrequentRelease:
     delta: float
     selections: int
     rare_below: int
-    """The published element is dropped, noisily, once fewer coordinates show it."""
+    """The published element is dropped once (noisily) fewer coordinates show it."""
     list_threshold: int | None = None
     watching_share: Fraction = Fraction(1, 2)
 
@@ -58,7 +58,7 @@ class FrequentRelease:
         )
 
     def watch(self) -> AboveThreshold:
-        """Return the mechanism that tells when the published element has become rare."""
+        """Return the mechanism that detects when the published element has become rare."""
         share = Fraction(self.epsilon) * self.watching_share / self.selections
         return AboveThreshold(epsilon=float_at_most(share), threshold=-self.rare_below)
 
@@ -71,7 +71,7 @@ class FrequentRelease:
         return FrequentReleaseRun(self, counts, rng)
 
     def restore(self, state: Any, *, rng: Randomness) -> "FrequentReleaseRun":
-        """Continue from what ``state`` gave."""
+        """Continue a run from its ``state()``; each state may be continued once."""
         return FrequentReleaseRun.restored(self, state, rng)
 
 
@@ -92,11 +92,11 @@ class FrequentReleaseRun(SavedRun):
 
     @property
     def exhausted(self) -> bool:
-        """Whether the last selection was used up and its element has become rare."""
+        """Whether all selections are used and the last element has become rare."""
         return self.selections == self._recipe.selections and self._watch.halted
 
     def step(self, counts: Counter[Hypothesis]) -> None:
-        """Look at the new list; select anew if the published element is rare in it."""
+        """Read the new list; select again if the published element is rare in it."""
         if not isinstance(counts, Counter):
             raise ValueError(f"counts must be a Counter, got counts={require.shown(counts)}")
         self._begin()
@@ -117,10 +117,10 @@ class FrequentReleaseRun(SavedRun):
 
 
 def random_order(counts: Counter[Hypothesis], rng: Randomness) -> Callable[[Hypothesis], int]:
-    """Places for all keys: an order by key could not be computed for every kind of key.
+    """Return a random rank for each key, since not every type of key can be sorted.
 
-    An error because of a strange key would tell that some tree has met it. The coins are a stream
-    of their own, so that later ones do not depend on how many keys there are.
+    An error about an unusual key would reveal that some tree has seen it. The coins come from their
+    own stream, so that later ones do not depend on the number of keys.
     """
     places = rng.spawn(1)[0].permutation(len(counts)).tolist()
     return dict(zip(counts, places, strict=True)).__getitem__

@@ -1,4 +1,4 @@
-"""Publish the frequent keys of a list and their counts, with errors bounded with certainty.
+"""Publish the frequent keys of a list and their counts, with a certain error bound.
 
 The keys may come from an unbounded set: only those that occur are ever touched.
 """
@@ -45,8 +45,8 @@ class PrivateHistogram:
         Proof:      histogram.md
         Checked:    proofs/promises/PrivateHistogram.v, theorem private_histogram_private
 
-    Every count is wrong by at most ``error_bound``, an unreleased key counting as zero: always,
-    not just probably.
+    Every count is off by at most ``error_bound``, with probability 1; unreleased keys count as
+    zero.
 
     >>> recipe = PrivateHistogram(epsilon=1.0, delta=1e-6, neighbours="add-remove")
     >>> recipe.guarantee()
@@ -123,18 +123,18 @@ class PrivateHistogram:
         rng: Randomness,
         order: Callable[[Any], Any] | None = None,
     ) -> dict[Any, int]:
-        """Return the released keys in an order that depends on nothing but them, with noisy counts.
+        """Return the released keys with noisy counts, in an order that depends only on the keys.
 
         ``data`` is a list (or array, or any iterable) of keys, or a mapping from keys to counts.
         Keys are plain values (``canonical_key``) or have a ``to_json()``, as hypotheses do; they
-        are shown in their canonical form, and others are refused. ``order``, if given, must be
-        one-to-one and depend on nothing but the key.
+        are released in canonical form; other keys raise a ValueError. ``order``, if given, must be
+        one-to-one and depend only on the key.
         """
         keys, counts = _tally(data)
-        # For all keys, released or not: an error must not tell which ones were.
+        # For all keys, released or not: an error must not reveal which were.
         ranks: list[Any] = [(order or _place)(key) for key in keys]
         if len(set(ranks)) < len(keys):
-            raise ValueError("two different keys have the same place in the order")
+            raise ValueError("order must be one-to-one, but two keys have the same place")
         noisy = counts + self._noise.draw_many(len(keys), rng)  # (L4)
         released = np.flatnonzero(noisy >= self._threshold).tolist()  # (L5)
         released.sort(key=ranks.__getitem__)  # (L6)
@@ -143,7 +143,7 @@ class PrivateHistogram:
 
 
 def _tally(data: Mapping[Any, int] | Iterable[Hashable]) -> tuple[list[Any], NDArray[np.int64]]:
-    """Return the keys that occur, each in the one form that equal keys share, and how often."""
+    """Return the count of each key that occurs, in canonical form."""
     if isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in "iu":
         values, how_often = np.unique(data, return_counts=True)
         return values.tolist(), how_often.astype(np.int64)
@@ -163,14 +163,14 @@ def _tally(data: Mapping[Any, int] | Iterable[Hashable]) -> tuple[list[Any], NDA
 
 
 def _checked(key: Any) -> Any:
-    """Equal hypotheses are one key already; what is shown of them is settled at the release."""
+    """Return the canonical form of a plain key; hypotheses are converted at the release."""
     return key if hasattr(key, "to_json") else canonical_key(key)
 
 
 def _place(key: Any) -> Hashable:
-    """Return the place in a fixed order; orders of arrival and of hashes depend on other data."""
+    """Return the rank in a fixed order; arrival and hash orders depend on other data."""
     if hasattr(key, "to_json"):
-        return (7, json.dumps(key.to_json(), sort_keys=True))  # after all kinds of key_order
+        return (7, json.dumps(key.to_json(), sort_keys=True))  # sorts after every type of key_order
     return key_order(key)
 
 
@@ -185,7 +185,7 @@ def smallest_noise_bound(epsilon: Fraction, delta: Fraction) -> int:
     """
     light = partial(_edge_is_light, epsilon, delta)
     bounds = range(1, _LARGEST_COUNT)
-    if delta > _SMALLEST_FLOAT:  # about where it is; whole numbers decide
+    if delta > _SMALLEST_FLOAT:  # a float estimate; integers decide
         q = math.exp(-epsilon)
         edge = (-math.expm1(-epsilon) + 2 * delta * q) / (delta * (1 + q))
         near = max(2, math.ceil(math.log(edge) / epsilon))

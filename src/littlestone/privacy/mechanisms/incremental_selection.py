@@ -1,4 +1,4 @@
-"""The exponential mechanism for growing scores, without a pass over all of them per draw."""
+"""Run the exponential mechanism on growing scores without reading all of them for each draw."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from littlestone.randomness.noise_owner import NoiseOwner
 
 
 class GrowingScores(Protocol):
-    """Scores of all elements, none of which ever falls; kept by the caller."""
+    """Scores of all elements, maintained by the caller; no score ever decreases."""
 
     def as_array(self) -> NDArray[np.int64]:
         """Return all current scores, in a new array."""
@@ -31,11 +31,11 @@ class GrowingScores(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncrementalSelection:
-    """Draws from scores that grow from round to round, and rarely reads all of them.
+    """Draw from scores that grow from round to round, and rarely read all of them.
 
-    The weights are laid out every ``refresh`` rounds. In between an element is proposed by its
-    old weight and kept with probability new weight / old weight, else another is proposed: what
-    is kept has the law of the new weights, exactly.
+    The weights are computed every ``refresh`` rounds. In between, rejection sampling proposes an
+    element by its old weight and accepts it with probability new weight / old weight, so the result
+    has exactly the law of the new weights.
 
     Privacy (of each draw):
         Releases:   one element
@@ -70,7 +70,7 @@ class IncrementalSelection:
 
 @dataclass(init=False, eq=False, repr=False)
 class IncrementalSelectionRun(NoiseOwner):
-    """Holds the weights as they were laid out last."""
+    """A run that holds the weights of the last refresh."""
 
     _base: NDArray[np.int64] | None
     _age: int
@@ -89,13 +89,13 @@ class IncrementalSelectionRun(NoiseOwner):
         self._age += rounds
 
     def draw(self) -> int:
-        """Return one element, by its present weight."""
+        """Return one element, drawn by its current weight."""
         self._begin()
-        element = self._kept()
+        element = self._accepted()
         self._end()
         return element
 
-    def _kept(self) -> int:
+    def _accepted(self) -> int:
         """Propose until a proposal is kept."""
         if self._base is None or self._age >= self._recipe.refresh:
             self._lay_out(self._scores.as_array())
@@ -113,16 +113,18 @@ class IncrementalSelectionRun(NoiseOwner):
                 return element
 
     def loaded(self) -> None:
-        """Go on with the weights that were laid out then."""
+        """Restore the weights of the last refresh."""
         if self._base is None:
             return
         grown = self._scores.as_array() - self._base
-        if not ((grown >= 0) & (grown <= self._age)).all():  # next to no proposal would be kept
-            raise SnapshotError("the weights laid out last do not fit the scores")
+        if not (
+            (grown >= 0) & (grown <= self._age)
+        ).all():  # almost every proposal would be rejected
+            raise SnapshotError("the state's refresh scores do not fit its current scores")
         self._lay_out(self._base)
 
     def _lay_out(self, scores: NDArray[np.int64]) -> None:
-        """Weights in digits of 40 bits, each place a stretch of its own (exponential.md)."""
+        """Store the weights as digits of 40 bits, one array per digit (exponential.md)."""
         base = whole_scores(scores)
         self._base, self._least = base, int(base.min())  # (L1)
         levels = self._table.levels(base, base.min())  # (L2)

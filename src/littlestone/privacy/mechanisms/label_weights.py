@@ -1,7 +1,7 @@
 """The total weight of all decision trees whose leaves have more than two answers.
 
-As in ``tree_weights.py``, in floating point and only to propose. The answers of a leaf are the
-labels, and perhaps one that is right about examples of several labels.
+As in ``tree_weights.py``, floating-point weights only propose candidates. The answers of a leaf are
+the labels and possibly one answer that is right for several labels.
 """
 
 import math
@@ -19,21 +19,21 @@ from littlestone.privacy.mechanisms.tree_weights import (
     log_sums,
 )
 
-# So many pairs of questions at once: what they work on stays in the cache.
+# Pairs of questions per block: its arrays fit into the cache.
 _PAIRS: Final = 1 << 15
 
 Counts = Sequence[Any]
-"""For each answer, and last for all examples: how many, at one node or at each of many."""
+"""The counts for each answer, and last for all examples, at one node or at each of many."""
 
 
 class LabelWeights(TreeWeights):
-    """Logarithms of weights: of each answer of a leaf, of each question with all below it."""
+    """Logarithms of the weights of each answer and of each question with its subtrees."""
 
     def log_options(self, sample: Sample, depth: int) -> Floats:
-        """Return the weights of each answer, and of each question with all that may follow."""
+        """Return the weights of each answer and of each question with its possible subtrees."""
         answers = len(sample.counts)
         leaf = -self._eta * np.array([sample.errors(answer) for answer in range(answers)])
-        if depth == 0 or not self._asked:
+        if depth == 0 or not self._count:
             return np.asarray(leaf - math.log(answers))
         weights = self._questions(sample, depth)
         return np.concatenate([leaf - math.log(2 * answers), weights - math.log(2 * len(weights))])
@@ -46,9 +46,10 @@ class LabelWeights(TreeWeights):
         return np.array(
             [
                 sum(
-                    log_sum(self.log_options(part, depth - 1)) for part in self.parts(sample, asked)
+                    log_sum(self.log_options(part, depth - 1))
+                    for part in self.parts(sample, question)
                 )
-                for asked in range(self._asked)
+                for question in range(self._count)
             ]
         )
 
@@ -58,13 +59,13 @@ class LabelWeights(TreeWeights):
         return self._answered(inside) + self._answered(_rest(_whole(sample), inside))
 
     def _pairs(self, sample: Sample) -> Floats:
-        """Each first question with at most one more on either side."""
+        """Return the weight of each first question with at most one more on either side."""
         holds = self._holding(sample.cells, np.float64)
         second = holds[:, self._second]
         single = _with_all([row @ second for row in sample.counts], sample)
-        every, weights = _whole(sample), np.empty(self._asked)
+        every, weights = _whole(sample), np.empty(self._count)
         step = max(1, _PAIRS // second.shape[1])
-        for start in range(0, self._asked, step):
+        for start in range(0, self._count, step):
             some = holds[:, start : start + step]
             both = _with_all([_product(row, some, second) for row in sample.counts], sample)
             inside = _with_all([row @ some for row in sample.counts], sample)
@@ -75,13 +76,13 @@ class LabelWeights(TreeWeights):
 
     @property
     def _second(self) -> Any:
-        """The questions that a node below the root may ask."""
+        """Return the questions that a node below the root may ask."""
         return slice(None) if self._below_root is None else self._below_root
 
-    def _nodes_below(self, asked: Counts, nodes: Counts) -> Floats:
+    def _nodes_below(self, question: Counts, nodes: Counts) -> Floats:
         """Return the weights of a leaf, or of one last question, at each of several nodes."""
-        outside = _rest([row[:, None] for row in nodes], asked)
-        both = self._answered(asked) + self._answered(outside)
+        outside = _rest([row[:, None] for row in nodes], question)
+        both = self._answered(question) + self._answered(outside)
         questions = log_sums(both) - math.log(both.shape[-1])
         return np.asarray(np.logaddexp(self._answered(nodes), questions) - math.log(2))
 
@@ -98,7 +99,7 @@ class LabelWeights(TreeWeights):
 
 
 def _product(row: Floats, first: NDArray[Any], second: NDArray[Any]) -> Floats:
-    """Count the examples of a row that hold both questions; most records hold neither."""
+    """Count the examples for which both questions hold; few records satisfy either."""
     there = np.flatnonzero(row)
     return np.asarray((first[there] * row[there, None]).T @ second[there])
 

@@ -70,12 +70,12 @@ class LaplaceCount:
         return max(0, -(-steps.numerator // steps.denominator) - 1)
 
     def release(self, count: int, *, rng: Randomness) -> int:
-        """Return the noisy count; may be negative, for cutting it off is up to its reader."""
+        """Return the noisy count, which may be negative; clamp it if you need to."""
         require.integer(count=count)
         return int(count) + self._noise.draw(rng)  # (L1)
 
     def release_many(self, counts: NDArray[np.int64], *, rng: Randomness) -> NDArray[np.int64]:
-        """Noisy counts, each at the cost of one release to the examples that it counts."""
+        """Return noisy counts; each costs one release to the examples that it counts."""
         known = np.asarray(counts)
         if known.dtype.kind not in "iu":
             raise ValueError(f"counts must be whole numbers, got an array of {known.dtype}")

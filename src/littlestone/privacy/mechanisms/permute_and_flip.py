@@ -1,4 +1,4 @@
-"""Choose an element with a small score, privately: permute-and-flip, never worse on average."""
+"""Choose an element with a small score, privately, by permute-and-flip."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -70,7 +70,7 @@ class PermuteAndFlip:
         return PrivacyGuarantee(epsilon=self.epsilon)
 
     def zero_concentrated(self) -> ZeroConcentrated:
-        """Return the cost of one draw for zCDP: its ratio may span more than epsilon."""
+        """Return the zCDP cost of one draw; its log-likelihood ratio may span more than epsilon."""
         return ZeroConcentrated.from_pure(self.epsilon)
 
     def draw(self, scores: ArrayLike, *, rng: Randomness) -> int:

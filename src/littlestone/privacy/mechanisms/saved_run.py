@@ -1,4 +1,4 @@
-"""Runs of mechanisms that can be saved have fields for everything they remember."""
+"""Save and restore mechanism runs whose dataclass fields are their whole state."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -12,7 +12,7 @@ from littlestone.type_checks import fits, hints_of
 
 
 class SavedRun(NoiseOwner):
-    """A dataclass whose fields are everything the run remembers.
+    """A dataclass whose fields are the whole state of the run.
 
     A field that is itself a run belongs to the recipe's method of the same name.
     """
@@ -24,11 +24,11 @@ class SavedRun(NoiseOwner):
 
     @property
     def _over(self) -> bool:
-        """Whether it has no noise left that anyone could use twice."""
+        """Whether the run holds no more noise that could be used twice."""
         return False
 
     def _belongs_to(self) -> dict[str, Any]:
-        """Return what a state says of its recipe, and of itself."""
+        """Return the recipe and kind that a state must match."""
         return {}
 
     def _loaded(self) -> None:
@@ -37,7 +37,7 @@ class SavedRun(NoiseOwner):
     def state(self) -> dict[str, Any]:
         """Return the secret state that ``restore`` of the recipe continues, once only.
 
-        It holds noise that is drawn and not yet used. Reading it, or continuing it twice, voids
+        It holds noise that is drawn but not used yet. Disclosing it, or continuing it twice, voids
         the guarantee.
         """
         names = (name for name, _ in _places(type(self)))
@@ -45,13 +45,14 @@ class SavedRun(NoiseOwner):
 
     def remembered(self) -> tuple[Any, ...]:
         """Return the values of ``state`` alone, for a caller that saves the recipe beside them."""
-        if not self._over:
-            self._require_usable()
-        return tuple(_saved(getattr(self, place)) for _, place in _places(type(self)))
+        if self._barred and not self._over:
+            self._refuse()
+        values = [getattr(self, place) for _, place in _places(type(self))]
+        return tuple([_saved(value) if type(value) not in _PLAIN else value for value in values])
 
     @classmethod
     def restored(cls, recipe: Any, state: dict[str, Any], rng: Randomness) -> Self:
-        """Return a run of ``recipe`` that goes on where ``state`` was taken."""
+        """Return a run of ``recipe`` that continues from ``state``."""
         if not isinstance(state, dict):
             raise SnapshotError(f"this is not the state of a {cls.__name__}")
         try:
@@ -65,8 +66,8 @@ class SavedRun(NoiseOwner):
 
     @classmethod
     def resumed(cls, recipe: Any, values: tuple[Any, ...], rng: Randomness) -> Self:
-        """Return a run of ``recipe`` that goes on with what was ``remembered``."""
-        run = cls.__new__(cls)  # __init__ would draw noise anew
+        """Return a run of ``recipe`` that continues from the values of ``remembered``."""
+        run = cls.__new__(cls)  # __init__ would draw new noise
         run._recipe, run._rng = recipe, rng
         hints = hints_of(cls)
         for (name, place), value in zip(_places(cls), values, strict=True):
@@ -83,7 +84,10 @@ class SavedRun(NoiseOwner):
 _places: Final[Callable[[Any], list[tuple[str, str]]]] = cache(
     lambda kind: [(field.name.lstrip("_"), field.name) for field in fields(kind)]
 )
-"""All that a run of a class remembers: what a state calls it, and the attribute."""
+"""The whole state of a run of a class: the name in a saved state, and the attribute."""
+
+
+_PLAIN: Final = frozenset((int, bool, type(None)))  # what needs no copy
 
 
 def _saved(value: Any) -> Any:

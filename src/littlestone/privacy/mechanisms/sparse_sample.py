@@ -24,8 +24,8 @@ _LONGEST_TABLE: Final = 10_000_000
 class SparseSample:
     """Draw u with weight exp(epsilon / 2 * number of lists with u), or nothing at all.
 
-    "Nothing" has the weight of an element that ``bottom`` lists hold: enough to hide an element
-    that only one list has. The weights are whole numbers.
+    "Nothing" has the weight of an element that ``bottom`` lists contain, which hides an element
+    that only one list contains. The weights are integers.
 
     Privacy:
         Releases:   one element, or None
@@ -55,12 +55,14 @@ class SparseSample:
         require.integer(longest=self.longest, at_least=1)
         require.integer(lists=self.lists, at_least=1, at_most=_LONGEST_TABLE)
         half = Fraction(float_at_most(self.epsilon)) / 2
-        # Generous; what is promised is computed below from the weights themselves.
+        # Generous; the guarantee is computed below from the weights themselves.
         nearly = (
             1 + math.log(self.longest * (1 + math.exp(min(float(half), 700.0))) / self.delta) / half
         )
         if nearly > _LONGEST_TABLE:
-            raise ValueError(f"epsilon is too small for a table, got epsilon={self.epsilon!r}")
+            raise ValueError(
+                f"epsilon is too small for a table of weights, got epsilon={self.epsilon!r}"
+            )
         most = max(self.lists, math.ceil(nearly) + _GUARD)
         floor_bits = math.ceil(most * half / math.log(2)) + _GUARD
         weights = weight_table(half, floor_bits).weights[most::-1]  # from score 0 to ``most``
@@ -73,7 +75,7 @@ class SparseSample:
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def none_bound(self, *, score: int) -> float:
-        """Return the probability of None if some element is in ``score`` lists, at most."""
+        """Bound the probability of None if some element is in ``score`` lists."""
         require.integer(score=score, at_least=0, at_most=self.lists)
         bottom, held = self._weights[self.bottom], self._weights[score]
         return upwards(float(Fraction(bottom, bottom + held)))
@@ -81,7 +83,7 @@ class SparseSample:
     def draw(self, lists: Sequence[Collection[Any]], *, rng: Randomness) -> Any | None:
         """Return one element of the lists, or None.
 
-        A list that is too long, which an honest caller has not, loses its last elements.
+        A list that is too long loses its last elements.
         """
         if len(lists) != self.lists:
             raise ValueError(f"lists must be {self.lists} in number, got {len(lists)}")

@@ -23,14 +23,14 @@ from littlestone.privacy.mechanisms.tree_weights import Floats, Sample, TreeWeig
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
 
-# A node's options are darts on this many places for the heaviest; all others round up.
+# The heaviest option of a node gets this many places; the others round up.
 _GRID_BITS: Final = 128
-# So much of the weights that floating point computes may be wrong (tree_selection.md, Section 3).
+# Allowed relative error of the floating-point weights (tree_selection.md, Section 3).
 _TRUST: Final = Fraction(1, 1 << 38)
-# What other candidates have of the prior, all of them together; docs/practice.md says why.
+# Prior share of all other candidates together; docs/practice.md gives the reason.
 OTHERS: Final = Fraction(1, 5)
 _MOST_OTHERS: Final = 1 << 20
-# Of trees of depth two: so many pairs of questions, but so many second ones at least.
+# For depth two: at most this many pairs of questions, but at least this many second ones.
 _MOST_PAIRS: Final = 1 << 18
 _FEWEST_SECOND: Final = 32
 
@@ -39,13 +39,11 @@ _FEWEST_SECOND: Final = 32
 class TreeSelection:
     """Draw a tree with probability proportional to prior(tree) * exp(-epsilon/2 * its errors).
 
-    The prior lets a node be a leaf or ask a question with probability 1/2 each (a leaf at the
-    last depth), every question and every label being equally likely: there may be more than two,
-    as the schema declares. So of trees with the same errors simpler ones are likelier. Over very
-    many fields a tree of depth two asks second questions from a subset, which coins choose for
-    each draw.
-
-    ``draw_among`` has other candidates, too, with a fifth of the prior in equal parts.
+    Under the prior, a node is a leaf or asks a question with probability 1/2 each (at the last
+    depth it is a leaf), and all questions and all labels are equally likely. So among trees with
+    equal errors, simpler ones are likelier. With very many fields, a tree of depth two takes its
+    second questions from a random subset, chosen for each draw. ``draw_among`` also has other
+    candidates, which share a fifth of the prior equally.
 
     Privacy (of each draw):
         Releases:   one tree, or the number of one of the others
@@ -91,10 +89,9 @@ class TreeSelection:
     def draw_among(
         self, sample: Sample, others: NDArray[np.int64], *, rng: Randomness
     ) -> DecisionTree | int:
-        """Return one tree, or the number of one of the others, whose errors on the sample are
-        given."""
+        """Return one tree or the index of another candidate, given the errors of those."""
         if len(others) > _MOST_OTHERS:
-            raise ValueError(f"others must be at most {_MOST_OTHERS}, got {len(others)} of them")
+            raise ValueError(f"others must have at most {_MOST_OTHERS} entries, got {len(others)}")
         if len(sample.counts) != self._answers:
             raise ValueError(
                 f"sample must have a row for each of {self._answers} labels, got "
@@ -119,23 +116,23 @@ class TreeSelection:
 
     @property
     def _answers(self) -> int:
-        """How many a leaf may give."""
+        """The number of answers that a leaf may give."""
         return len(self.trees.schema.label_values)
 
     def _second_questions(self, rng: Randomness) -> NDArray[np.int64] | None:
-        """Return the questions below the root, by coins alone; None for all.
+        """Draw the questions below the root, independently of the data; None for all.
 
-        The last question is always among them: it may be what the last rule says.
+        The last question is always included: it may stand for the last rule.
         """
-        asked = len(self.trees.conditions)
-        count = max(_FEWEST_SECOND, _MOST_PAIRS // max(1, asked))
-        if self.trees.depth != 2 or asked <= count:
+        questions = len(self.trees.conditions)
+        count = max(_FEWEST_SECOND, _MOST_PAIRS // max(1, questions))
+        if self.trees.depth != 2 or questions <= count:
             return None
-        drawn = np.argsort(rng.words(asked - 1), kind="stable")[: count - 1]
-        return np.append(np.sort(drawn), asked - 1)
+        drawn = np.argsort(rng.words(questions - 1), kind="stable")[: count - 1]
+        return np.append(np.sort(drawn), questions - 1)
 
     def _log_choices(self, trees: float, among: "_Others") -> Floats:
-        """Return the weight of all trees, and of the others by their number of errors."""
+        """Return the weight of all trees, and of the other candidates by their errors."""
         if not among.size:
             return np.array([trees])
         others = (
@@ -145,15 +142,15 @@ class TreeSelection:
 
     def _log_bound(self, logs: Floats, sample: Sample) -> Fraction:
         """ln M: no candidate weighs more than M times its probability of being proposed."""
-        asked = len(self.trees.conditions)
-        largest = float(self.eta) * sample.size + 16 + math.log1p(asked)
-        terms = asked + len(logs) + self._answers - 2
+        questions = len(self.trees.conditions)
+        largest = float(self.eta) * sample.size + 16 + math.log1p(questions)
+        terms = questions + len(logs) + self._answers - 2
         return Fraction(log_sum(logs)) + _TRUST * (math.ceil(largest) + terms)
 
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """Candidates that are no trees, by their errors."""
+    """The candidates that are not trees, grouped by their errors."""
 
     errors: NDArray[np.int64]
     levels: NDArray[np.int64]
@@ -172,7 +169,7 @@ class _Others:
 
 
 class _Proposal:
-    """A candidate, a tree from the top down, and exactly how likely it was to be drawn."""
+    """A proposed candidate (a tree from the root down) and its exact probability."""
 
     def __init__(self, weights: TreeWeights, rng: Randomness) -> None:
         self._weights, self._rng = weights, rng
@@ -180,7 +177,7 @@ class _Proposal:
         self.proposed = Fraction(1)
 
     def other(self, logs: Floats, among: _Others) -> tuple[int | None, int]:
-        """Return the number of one of the others and its errors; None for a tree."""
+        """Return the index of another candidate and its errors; None for a tree."""
         if not among.size:
             return None, 0
         option = self._choose(logs)
@@ -194,7 +191,7 @@ class _Proposal:
         return int(alike[self._rng.below(len(alike))]), errors
 
     def node(self, sample: Sample, depth: int, logs: Floats | None = None) -> tuple[Node, int]:
-        """Return a node and its errors: a label or a question, given their weights if known."""
+        """Return a node, a label or a question, and its errors."""
         if logs is None:
             logs = self._weights.log_options(sample, depth)
         option, answers = self._choose(logs), len(sample.counts)
@@ -217,7 +214,7 @@ class _Proposal:
 
     @staticmethod
     def _darts(logs: Floats) -> list[int]:
-        """Round weights up to whole numbers: nothing possible becomes impossible by rounding."""
+        """Round weights up to integers, so that every option stays possible."""
         shares = np.exp(logs - logs.max()).tolist()
         return [int(math.ldexp(share, _GRID_BITS)) + 1 for share in shares]
 
@@ -230,7 +227,7 @@ class _Scaled:
     exponent: Fraction
 
     def __call__(self, bits: int) -> Bounds:
-        # A whole power of two brings the exponential into [0, 1], whichever sign its exponent has.
+        # A power of two brings the exponential into [0, 1], whatever the sign of its exponent.
         shift = max(0, math.ceil(-self.exponent * Fraction(10, 6)))
         ratio = self.ratio * (1 << shift)
         precision = bits + max(0, ratio.numerator.bit_length() - ratio.denominator.bit_length()) + 2
@@ -244,7 +241,7 @@ def _shifted_exp(exponent: Fraction, shift: int, bits: int) -> Bounds:
     if exponent >= 0:
         low, high = exp_bounds(exponent, bits + shift)
         return low >> shift, (high >> shift) + 1
-    # 1 / exp(-|exponent|), with as many bits more as the reciprocal can lose.
+    # 1 / exp(-|exponent|), with as many extra bits as the reciprocal can lose.
     guard = bits + 2 * shift + 2
     low, high = exp_bounds(-exponent, guard)
     one = 1 << (guard + bits)

@@ -1,8 +1,8 @@
-"""The total weight of all decision trees on some examples, in floating point.
+"""Compute the total weight of all decision trees on some examples, in floating point.
 
 Weights factorise: the trees below a question are a tree for the records where it holds and one
-for the others. Two questions deep, the counts of all pairs of questions are one matrix product.
-What is computed here only proposes; ``tree_selection.py`` draws from the exact law.
+for the others. For depth two, the counts of all pairs of questions are one matrix product. These
+weights only propose trees; ``tree_selection.py`` draws from the exact law.
 """
 
 import math
@@ -16,43 +16,46 @@ from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import Branching
 from littlestone.concepts.protocols import Point
+from littlestone.privacy.mechanisms.cell_tables import CellTables
 
 Floats = NDArray[np.float64]
 
 _LN2: Final = math.log(2)
-# Whole numbers up to here are exact in single precision, and so are their sums.
+# Integers and sums up to this are exact in single precision.
 _EXACT_SINGLE: Final = 1 << 24
 MOST_ROWS: Final = 1 << 48
-"""So many different records at most can be counted by their numbers."""
-# So many triples of questions at once: few calls, and what they work on stays in the cache.
+"""The largest number of different records that can be counted by their numbers."""
+# Triples of questions per block: few calls, and the arrays fit into the cache.
 _TRIPLES: Final = 1 << 15
-# So many answers, of records to questions, at once.
+# Answers (records times questions) per block.
 _ANSWERS: Final = 1 << 22
+# exp(-x) is 0 in floating point for larger x.
+_VANISHES: Final = 746
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Different records, with how often each came with each label."""
+    """Distinct records, with their count for each label."""
 
     cells: NDArray[np.int64]
     counts: Floats
-    """A row for each answer of a leaf: how many examples of each record it is right about.
-
-    Of two labels, zeros and ones."""
+    """A row for each answer of a leaf: for each record, the examples that it predicts correctly.
+    With two labels, zeros and ones."""
     labels: int | None = None
-    """So many of the rows are for labels, each example being in one of them; None for all."""
+    """The number of rows for labels, of which each example is in one; None for all."""
 
     @classmethod
     def of(cls, tally: Mapping[Point, Sequence[int]], labels: int = 2) -> "Sample":
-        """From how often each record, given by its cells, came with each label."""
+        """Return the sample of a tally: a count for each record (its cells) and label."""
         counts = np.array(list(tally.values()), dtype=np.float64).reshape(-1, labels)
         return cls(rows_of(tally), counts.T)
 
     @classmethod
     def of_rows(cls, rows: NDArray[np.int64], widths: Sequence[int], labels: int) -> "Sample":
-        """From rows of cells with a label behind them, -1 for none; fields have these widths.
+        """Return the sample of rows: the cells and then a label, or -1 for no label.
 
-        There may be ``MOST_ROWS`` different records, so that each, with a label, has a number.
+        ``widths`` are the numbers of cells of the fields. At most ``MOST_ROWS`` records may exist,
+        so that a record and a label fit into one integer.
         """
         numbers = rows[:, 0]
         for column, width in zip(rows.T[1:], [*widths[1:], labels + 1], strict=True):
@@ -81,17 +84,17 @@ class Sample:
         return int(self.counts[: self.labels].sum())
 
     def errors(self, answer: int) -> int:
-        """Of a leaf that gives this answer."""
+        """Return the errors of a leaf with this answer."""
         return self.size - int(self.counts[answer].sum())
 
     def where(self, some: NDArray[np.bool_]) -> "Sample":
-        """Return the records for which this holds."""
+        """Return the records that the mask selects."""
         return Sample(self.cells[some], self.counts[:, some], self.labels)
 
 
 def rows_of(records: Collection[Point]) -> NDArray[np.int64]:
     """Return records, given by their cells, as rows."""
-    try:  # most fields have fewer cells than a byte has values, and bytes are quickly put together
+    try:  # most fields have at most 256 cells, and bytes are fast to join
         rows = b"".join(map(bytes, records))  # type: ignore[arg-type]
     except ValueError:
         return np.array(list(records), dtype=np.int64)
@@ -100,7 +103,7 @@ def rows_of(records: Collection[Point]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many zeros and ones there are: at one node, or at each of many."""
+    """The numbers of zeros and ones at one node, or at each of many."""
 
     zeros: Any
     ones: Any
@@ -113,20 +116,21 @@ class Counts:
 
 
 class TreeWeights:
-    """Logarithms of weights: of a leaf, of each question, of everything below a node."""
+    """Logarithms of the weights of leaves, questions and subtrees."""
 
     def __init__(
         self, trees: Branching, eta: float, below: NDArray[np.int64] | None = None
     ) -> None:
-        """``below``: the questions of nodes below the root, for trees of depth two; else all."""
+        """Use ``below`` as the questions below the root (depth two only); all by default."""
         self.trees, self._eta, self._below_root = trees, eta, below
-        self._asked = len(trees.conditions)
+        self._count = len(trees.conditions)
         parts, lows, highs = np.array(trees.conditions, dtype=np.int64).reshape(-1, 3).T
         self._parts, self._lows, self._spans = parts, lows, highs - lows
         widths = [part.cells for part in trees.schema.fields]
         self._offsets = np.concatenate([[0], np.cumsum(widths)])
         self._begins = self._offsets[parts] + lows
         self._ends = self._offsets[parts] + highs + 1
+        self._widths, self._powers = widths, np.ones(1)
 
     def parts(self, sample: Sample, number: int) -> tuple[Sample, Sample]:
         """Return the records for which a condition holds, and the others."""
@@ -136,15 +140,15 @@ class TreeWeights:
         return sample.where(inside), sample.where(~inside)
 
     def log_options(self, sample: Sample, depth: int) -> Floats:
-        """Return the weights of label 0, label 1, and each question with all that may follow."""
+        """Return the weights of label 0, label 1 and each question with its possible subtrees."""
         labels = -self._eta * np.array([sample.ones, sample.zeros], dtype=np.float64)
-        if depth == 0 or not self._asked:
+        if depth == 0 or not self._count:
             return labels - _LN2
         weights = self._questions(sample, depth)
         return np.concatenate([labels - 2 * _LN2, weights - math.log(2 * len(weights))])
 
     def question(self, option: int, depth: int) -> int:
-        """Return the number of the question that is this one of ``log_options`` at this depth."""
+        """Return the number of the question at this index of ``log_options``."""
         below = self._below_root
         return option if below is None or depth == self.trees.depth else int(below[option])
 
@@ -157,39 +161,57 @@ class TreeWeights:
                 single = Counts(single.zeros[below], single.ones[below])
             return self._leaf(single) + self._leaf(whole - single)
         exact = np.float32 if sample.size < _EXACT_SINGLE else np.float64
+        self._prepare_powers(sample.size)
         if depth == 2:
             return self._two_questions(sample, exact, single, whole)
-        holds = self._holding(sample.cells, exact)
-        by_zeros, by_ones = (holds.T * row.astype(holds.dtype) for row in (zeros, ones))
-        pairs = Counts(*(np.asarray(side @ holds, np.float64) for side in (by_zeros, by_ones)))
+        pairs, triples = self._pairs_and_triples(sample, exact)
         everywhere = pairs.zeros - pairs.ones
-        questions = np.empty(self._asked)
-        for some, inside in self._triples(sample.cells, holds, by_zeros - by_ones):
+        questions = np.empty(self._count)
+        for some, inside in triples:
             here, there = pairs[some], single - pairs[some]
             questions[some] = self._subtrees(inside, here, single[some]) + self._subtrees(
                 everywhere - inside, there, whole - single[some]
             )
         return questions
 
+    def _pairs_and_triples(
+        self, sample: Sample, exact: Any
+    ) -> tuple[Counts, Iterator[tuple[NDArray[np.int64], Floats]]]:
+        """Return the counts of all pairs of questions, and the surplus of zeros of all triples."""
+        zeros, ones = sample.counts
+        tables = CellTables(self.trees.conditions, self._widths)
+        if tables.pays_off:
+            columns = np.asfortranarray(sample.cells)
+            pairs = Counts(tables.pairs(columns, zeros), tables.pairs(columns, ones))
+            surplus = tables.triples(columns, zeros - ones)
+            return pairs, ((some, surplus[some]) for some in self._some(np.arange(self._count)))
+        holds = self._holding(sample.cells, exact)
+        by_zeros, by_ones = (holds.T * row.astype(holds.dtype) for row in (zeros, ones))
+        pairs = Counts(*(np.asarray(side @ holds, np.float64) for side in (by_zeros, by_ones)))
+        return pairs, self._triples(sample.cells, holds, by_zeros - by_ones)
+
+    def _some(self, questions: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        step = max(1, _TRIPLES // self._count**2)
+        return np.split(questions, range(step, len(questions), step))
+
     def _triples(
         self, cells: NDArray[np.int64], holds: NDArray[Any], weighted: NDArray[Any]
     ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
-        """Yield some questions, and how many more zeros hold each of them and any two others.
+        """Yield blocks of questions and the excess of zeros of each triple that starts in one.
 
         A question holds in a run of cells of its field, so the records of a cell are added up once
         for all questions about the field.
         """
-        step = max(1, _TRIPLES // self._asked**2)
         for part in np.unique(self._parts):
             order = np.argsort(cells[:, part], kind="stable")
             width = self._offsets[part + 1] - self._offsets[part]
             ends = np.searchsorted(cells[order, part], np.arange(width + 1)).tolist()
             mine, theirs = weighted[:, order], holds[order]
-            upto = np.zeros((len(ends), self._asked, self._asked), dtype=holds.dtype)
+            upto = np.zeros((len(ends), self._count, self._count), dtype=holds.dtype)
             for cell, (start, end) in enumerate(pairwise(ends)):
                 upto[cell + 1] = upto[cell] + mine[:, start:end] @ theirs[start:end]
-            asked = np.flatnonzero(self._parts == part)
-            for some in np.split(asked, range(step, len(asked), step)):
+            chosen = np.flatnonzero(self._parts == part)
+            for some in self._some(chosen):
                 lows = self._lows[some]
                 inside = upto[lows + self._spans[some] + 1] - upto[lows]
                 yield some, np.asarray(inside, dtype=np.float64)
@@ -199,8 +221,8 @@ class TreeWeights:
         second = slice(None) if below is None else below
         signed = (sample.counts[0] - sample.counts[1]).astype(exact)
         surplus = single.zeros - single.ones
-        excess = np.zeros((self._asked, len(surplus[second])), dtype=exact)
-        step = max(1, _ANSWERS // self._asked)
+        excess = np.zeros((self._count, len(surplus[second])), dtype=exact)
+        step = max(1, _ANSWERS // self._count)
         for start in range(0, len(sample.cells), step):
             holds = self._holding(sample.cells[start : start + step], exact)
             later = holds[:, second] * signed[start : start + step, None]
@@ -210,9 +232,9 @@ class TreeWeights:
         return inside + outside
 
     def _holding(self, cells: NDArray[np.int64], exact: Any) -> NDArray[Any]:
-        """For each record and each question, 1 where it holds; as ``Branching.holding`` says.
+        """Return 1 for each record and question that holds (see ``Branching.holding``).
 
-        Below the first cell of a question an unsigned difference is large.
+        An unsigned difference is large below a question's first cell.
         """
         widest = max(part.cells for part in self.trees.schema.fields)
         kind: Any = np.uint8 if widest <= 1 << 8 else np.uint64
@@ -221,8 +243,7 @@ class TreeWeights:
         return (apart <= self._spans.astype(kind)).astype(exact)
 
     def _single(self, sample: Sample) -> Counts:
-        """Return the zeros and ones for which each condition holds, from one histogram of each
-        field."""
+        """Return the zeros and ones for which each condition holds, from a histogram per field."""
         fields, step = len(self._offsets) - 1, max(1, _ANSWERS // len(self._offsets))
         sums = []
         for row in sample.counts:
@@ -242,40 +263,52 @@ class TreeWeights:
         return np.asarray(np.logaddexp(zeros, ones) - _LN2)
 
     def _below(self, excess: NDArray[Any], counts: Counts) -> Floats:
-        """Return a leaf, or one last question; ``excess`` is how many more zeros hold it, for each.
+        """Return the weight of a leaf or one last question, given each question's excess of zeros.
 
         With e = excess, two leaves weigh (q^z + q^o + q^(o + e) + q^(z - e)) / 4, q = exp(-eta).
         """
         leaf = self._leaf(counts)
-        steps = self._eta * excess.astype(np.float64, copy=False)
-        asked = np.logaddexp(
-            log_sums(-steps) - self._eta * counts.ones, log_sums(steps) - self._eta * counts.zeros
+        least, most = excess.min(axis=-1), excess.max(axis=-1)
+        chosen = np.logaddexp(
+            self._log_powers(excess - least[..., None]) - self._eta * (counts.ones + least),
+            self._log_powers(most[..., None] - excess) - self._eta * (counts.zeros - most),
         )
         questions = excess.shape[-1]
-        both = np.logaddexp(leaf + math.log(2 * questions), asked) - math.log(4 * questions)
+        both = np.logaddexp(leaf + math.log(2 * questions), chosen) - math.log(4 * questions)
         return np.asarray(np.logaddexp(leaf, both) - _LN2)
 
+    def _prepare_powers(self, size: int) -> None:
+        """Compute the powers of q for all counts of a sample, up to those that vanish."""
+        count = min(size, math.ceil(_VANISHES / self._eta)) + 1
+        if len(self._powers) < count:
+            self._powers = np.exp(-self._eta * np.arange(count))
+
+    def _log_powers(self, numbers: NDArray[Any]) -> Floats:
+        """Return the logarithm of the sum of q to these whole numbers, along the last axis."""
+        powers = self._powers.take(numbers.astype(np.intp), mode="clip")
+        return np.asarray(np.log(powers.sum(axis=-1)))
+
     def _with_one_more(self, excess: Floats, single: Counts, whole: Counts) -> Floats:
-        """Questions with one more on either side; ``excess[a, b]`` is of those where both hold."""
+        """Return the weight of questions with one more on either side."""
         inside = self._below(excess, single)
         outside = self._below((single.zeros - single.ones)[..., None, :] - excess, whole - single)
         return inside + outside
 
     def _subtrees(self, excess: Floats, single: Counts, whole: Counts) -> Floats:
-        """Return a leaf, or a question and one more on either side, at each of several nodes."""
+        """Return the weight of a leaf, or of a question with one more on either side, per node."""
         nodes = Counts(whole.zeros[:, None], whole.ones[:, None])
-        asked = log_sums(self._with_one_more(excess, single, nodes))
-        return np.asarray(np.logaddexp(self._leaf(whole), asked - math.log(self._asked)) - _LN2)
+        chosen = log_sums(self._with_one_more(excess, single, nodes))
+        return np.asarray(np.logaddexp(self._leaf(whole), chosen - math.log(self._count)) - _LN2)
 
 
 def log_sum(logs: Floats) -> float:
-    """Return the logarithm of the sum of numbers that are given by their logarithms."""
+    """Return ln Σ e**x for the given x."""
     largest = float(logs.max())
     return largest + math.log(float(np.exp(logs - largest).sum()))
 
 
 def log_sums(logs: Floats) -> Floats:
-    """Return the same along the last axis."""
+    """Return ``log_sum`` along the last axis."""
     largest = logs.max(axis=-1)
     sums = np.exp(logs - largest[..., None]).sum(axis=-1)
     return np.asarray(largest + np.log(sums))

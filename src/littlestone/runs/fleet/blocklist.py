@@ -23,7 +23,7 @@ from littlestone.learners import codec
 from littlestone.learners.forms import canonical_form
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.database import PAGES, connect, shard_lock, unread_in
+from littlestone.runs.fleet.database import PAGES, connect, mark_over_limit, shard_lock
 from littlestone.runs.fleet.keyed import SEAL_BYTES
 from littlestone.runs.fleet.page_tree import Counted, given_users, require_users
 from littlestone.runs.fleet.split_keys import Change, advance_part, merged, part_of
@@ -80,7 +80,7 @@ def create(
     """
     require_shards(parts=parts)
     require_users(users, recipe.max_contributions)
-    counted = (None, None) if users is None else Counted.nobody()
+    counted = (None, None) if users is None else Counted.without_users()
     identity = secrets.token_hex(16)
     with connect(dsn) as connection, connection.transaction():
         try:
@@ -177,7 +177,7 @@ def put(
         if given[skipped:]:
             names = ((b"", number) for number in range(tick + 1, last + 1))
             most = recipe.max_contributions
-            passed[skipped:] = unread_in(
+            passed[skipped:] = mark_over_limit(
                 connection, _SCHEMA, "list", given[skipped:], names, most=most
             )
         by_part: dict[int, list[int]] = {}

@@ -15,8 +15,9 @@ from littlestone.errors import LittlestoneError, SnapshotError
 from littlestone.learners import codec
 from littlestone.learners.engine import single_rounds
 from littlestone.runs.intake.event import Event
+from littlestone.runs.intake.form import BadRow, Form, Row, shown
 from littlestone.runs.intake.readers import Columns, event_reader, events_of, needed_columns
-from littlestone.runs.intake.sources import BadRow, Form, Position, Row, json_lines, rows, shown
+from littlestone.runs.intake.sources import Position, json_lines, rows
 
 Waiting = dict[bytes, tuple[list[int], list[Example | None]]]
 """The numbers of events and their examples in canonical form, by the label of the key.
@@ -29,7 +30,7 @@ _ALL_READ: Final = np.empty(0, dtype=np.uint8)
 class Block(NamedTuple):
     """Events of several keys: the key, number, point and label of each.
 
-    ``unread`` is 1 where the example is not read, or empty if all are.
+    ``over_limit`` is 1 where the example is not read, or empty if all are.
     """
 
     keys: list[bytes]
@@ -37,7 +38,7 @@ class Block(NamedTuple):
     seqs: NDArray[np.int64]
     points: Any
     labels: NDArray[np.uint8]
-    unread: NDArray[np.uint8] = _ALL_READ
+    over_limit: NDArray[np.uint8] = _ALL_READ
 
     def packed(self) -> bytes:
         """Pack the block; integers use the narrowest type that holds their largest."""
@@ -47,12 +48,10 @@ class Block(NamedTuple):
     def from_bytes(cls, data: bytes, domain: Domain) -> "Block":
         """Unpack a block; check its points again, because a database may change them."""
         try:
-            keys, which, seqs, points, labels, unread = codec.loads(data)
-            block = cls(keys, _wide(which), _wide(seqs), domain.check_many(points), labels, unread)
-            sizes = {len(block.which), len(block.seqs), len(block.points), len(block.labels)}
-            sizes |= {len(block.unread)} if len(block.unread) else set()
-            require.labels(block.labels, len(label_values(domain)))
-            require.labels(block.unread)
+            keys, which, seqs, xs, ys, over_limit = codec.loads(data)
+            which, seqs = (np.asarray(column, dtype=np.int64) for column in (which, seqs))
+            block = cls(keys, which, seqs, *checked(domain, xs, ys), require.labels(over_limit))
+            sizes = {len(column) for column in block[1:-1]} | ({len(block.over_limit)} - {0})
             if len(sizes) != 1:
                 raise ValueError("its columns do not fit together")
         except (ValueError, TypeError) as problem:
@@ -94,8 +93,8 @@ class Block(NamedTuple):
         used, which = np.unique(self.which[places], return_inverse=True)
         keys = [self.keys[at] for at in used.tolist()]
         points = _chosen(self.points, places)
-        unread = self.unread[places] if len(self.unread) else self.unread
-        return Block(keys, which, self.seqs[places], points, self.labels[places], unread)
+        over_limit = self.over_limit[places] if len(self.over_limit) else self.over_limit
+        return Block(keys, which, self.seqs[places], points, self.labels[places], over_limit)
 
     def add_to(self, waiting: Waiting) -> None:
         """Append the events to those that wait for their key."""
@@ -103,7 +102,9 @@ class Block(NamedTuple):
         examples: list[Example | None] = list(
             single_rounds(_chosen(self.points, order), self.labels[order])
         )
-        for place in np.flatnonzero(self.unread[order] if len(self.unread) else self.unread):
+        for place in np.flatnonzero(
+            self.over_limit[order] if len(self.over_limit) else self.over_limit
+        ):
             examples[place] = None
         seqs = self.seqs[order].tolist()
         start = 0
@@ -116,9 +117,48 @@ class Block(NamedTuple):
             start += count
 
 
+def checked(domain: Domain, xs: Any, ys: Any) -> tuple[Any, NDArray[np.uint8]]:
+    """Return points and labels in canonical form; reject the first bad one by name."""
+    return domain.check_many(xs), require.labels(ys, len(label_values(domain)))
+
+
 def shard_of(label: bytes, shards: int) -> int:
     """Return the shard of a key; it never changes."""
     return zlib.crc32(label) % shards
+
+
+class Turn(NamedTuple):
+    """Places of events: those to take, in order (None: all, in this order), and the early ones."""
+
+    ready: list[int] | None
+    early: list[int]
+
+
+def in_turn(numbers: Sequence[int], before: int) -> Turn:
+    """Sort numbered events, of which ``before`` were already taken.
+
+    Of several with one number the first counts, whatever the others contain; events that were taken
+    before are in neither list. Events after a gap are early.
+
+    >>> in_turn([4, 5, 6], before=3)
+    Turn(ready=None, early=[])
+    >>> in_turn([6, 3, 4, 9, 4, 5, 9], before=3)
+    Turn(ready=[2, 5, 0], early=[3])
+    """
+    last = before + len(numbers)
+    if list(numbers) == list(range(before + 1, last + 1)):
+        return Turn(None, [])
+    ready, early, last = list[int](), list[int](), before
+    newest = last
+    for place in sorted(range(len(numbers)), key=numbers.__getitem__):
+        number = numbers[place]
+        if number == last + 1:
+            ready.append(place)
+            last = newest = number
+        elif number > newest:
+            early.append(place)
+            newest = number
+    return Turn(ready, early)
 
 
 def _chosen(points: Any, places: NDArray[np.int64]) -> Any:
@@ -135,10 +175,6 @@ def _narrow(column: Any) -> Any:
     if column.dtype.kind not in "iu" or not column.size or column.min() < 0:
         return column
     return column.astype(np.min_scalar_type(int(column.max())))
-
-
-def _wide(column: Sequence[int]) -> NDArray[np.int64]:
-    return np.asarray(column, dtype=np.int64)
 
 
 Part = tuple[list[str], list[int], list[Any], list[int], list[str | None]]
@@ -165,8 +201,8 @@ def numbered(
     needed = needed_columns(concepts, columns)
     numbers: dict[int, int] = {}
     if sequence is not None:
-        asked = rows(source, [*needed, sequence], form, standard_input, position)
-        found = _without(asked, numbers, sequence)
+        with_numbers = rows(source, [*needed, sequence], form, standard_input, position)
+        found = _without(with_numbers, numbers, sequence)
     else:
         found = rows(source, needed, form, standard_input, position)
     counts: Counter[str] = Counter()

@@ -8,6 +8,7 @@ what was published. Only the table ``releases`` is for publication.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -15,12 +16,11 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg.rows import dict_row
 
-from littlestone import require
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.learners.run import PrivateLearner
-from littlestone.runs.fleet.blocks import Block, shard_of
+from littlestone.runs.fleet.blocks import Block, checked, shard_of
 from littlestone.runs.fleet.keyed import key_name, label_of
-from littlestone.runs.fleet.page_tree import EMPTY_ROOT, Counted, Fetch, given_users, unread
+from littlestone.runs.fleet.page_tree import EMPTY_ROOT, Counted, events_over_limit, given_users
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import UNUSED
 from littlestone.runs.journal.postgresql import connect as connect
@@ -97,7 +97,7 @@ def create(
         users=users,
         options=options,
     )
-    counted = (None, None) if users is None else Counted.nobody()
+    counted = (None, None) if users is None else Counted.without_users()
     with connect(dsn) as connection, connection.transaction():
         try:
             connection.execute(_TABLES + PAGES.format(schema=_SCHEMA))
@@ -115,11 +115,11 @@ def create(
     return terms
 
 
-def terms_of(connection: "psycopg.Connection[Any]") -> Terms:
-    """Return the terms of the fleet in this database."""
+def terms_of(connection: "psycopg.Connection[Any]", lock: str = "") -> Terms:
+    """Return the terms of the fleet in this database; ``lock`` is the end of the query."""
     try:
         with connection.cursor(row_factory=dict_row) as cursor:
-            row = cursor.execute(f"SELECT {_TERMS} FROM littlestone.fleet").fetchone()
+            row = cursor.execute(f"SELECT {_TERMS} FROM littlestone.fleet {lock}").fetchone()
     except psycopg.errors.UndefinedTable:
         row = None
     if row is None:
@@ -142,7 +142,7 @@ def put(
 
     Each event has its number among the events of its key, from 1. An event may be put again: it is
     dropped in its turn. Where users are counted each event has one, and events of a user who has
-    reached ``max_contributions`` are queued unread.
+    reached ``max_contributions`` are queued as rounds without an example.
 
     Returns:
         How many events were queued.
@@ -151,7 +151,25 @@ def put(
         ValueError: An event does not fit; the message names it.
     """
     with connection.transaction():
-        return _queued(connection, recipe, keys, seqs, xs, ys, users)
+        # One put at a time: rows become visible in the order of their ids, so of two events with
+        # one number the same one is first whenever the batch is computed again.
+        terms = terms_of(connection, "FOR UPDATE")
+        block = _block(recipe, keys, seqs, xs, ys)
+        known = given_users(terms.users, users, len(block.seqs))
+        if known:
+            most = recipe.max_contributions
+            marked = mark_over_limit(connection, _SCHEMA, "fleet", known, block.names(), most=most)
+            block = block._replace(over_limit=marked)
+        with (
+            connection.cursor() as cursor,
+            cursor.copy(
+                "COPY littlestone.queue (shard, events, block) FROM STDIN (FORMAT BINARY)"
+            ) as copy,
+        ):
+            copy.set_types(["int4", "int8", "bytea"])
+            for shard, part in block.by_shard(terms.shards):
+                copy.write_row((shard, len(part.seqs), part.packed()))
+    return len(seqs)
 
 
 def put_many(
@@ -161,41 +179,10 @@ def put_many(
 ) -> int:
     """Queue the events of a whole source in one transaction, part by part."""
     with connection.transaction():
-        return sum(_queued(connection, recipe, *part) for part in parts)
+        return sum(put(connection, recipe, *part) for part in parts)
 
 
-def _queued(
-    connection: "psycopg.Connection[Any]",
-    recipe: PrivateLearner,
-    keys: Sequence[Any],
-    seqs: Sequence[int] | NDArray[np.int64],
-    xs: Any,
-    ys: Any,
-    users: Sequence[Any] | None,
-) -> int:
-    # One put at a time: rows become visible in the order of their ids, so of two events with one
-    # number the same one is first whenever the batch is computed again.
-    connection.execute("SELECT FROM littlestone.fleet FOR UPDATE")
-    terms = terms_of(connection)
-    block = _block(recipe, keys, seqs, xs, ys)
-    known = given_users(terms.users, users, len(block.seqs))
-    if known:
-        most = recipe.max_contributions
-        marked = unread_in(connection, _SCHEMA, "fleet", known, block.names(), most=most)
-        block = block._replace(unread=marked)
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(
-            "COPY littlestone.queue (shard, events, block) FROM STDIN (FORMAT BINARY)"
-        ) as copy,
-    ):
-        copy.set_types(["int4", "int8", "bytea"])
-        for shard, part in block.by_shard(terms.shards):
-            copy.write_row((shard, len(part.seqs), part.packed()))
-    return len(seqs)
-
-
-def unread_in(
+def mark_over_limit(
     connection: "psycopg.Connection[Any]",
     schema: str,
     table: str,
@@ -209,8 +196,8 @@ def unread_in(
     The caller has locked the one row of ``table``, which has the key and the root.
     """
     counted = Counted(*one(connection, f"SELECT user_key, user_root FROM {schema}.{table}"))
-    fetch = stored_pages(connection, schema, _USERS)
-    marked, root, pages = unread(counted, fetch, users, events, most=most)
+    fetch = partial(stored_pages, connection, schema, _USERS)
+    marked, root, pages = events_over_limit(counted, fetch, users, events, most=most)
     if pages:
         store_pages(connection, schema, _USERS, pages)
         connection.execute(f"UPDATE {schema}.{table} SET user_root = %s", (root,))
@@ -224,8 +211,7 @@ def _block(
     xs: Any,
     ys: Any,
 ) -> Block:
-    points = recipe.concepts.domain.check_many(xs)
-    labels = require.labels(ys, recipe.label_count)
+    points, labels = checked(recipe.concepts.domain, xs, ys)
     numbers = np.asarray(seqs)
     if not len(keys) == len(numbers) == len(points) == len(labels):
         raise ValueError(
@@ -299,15 +285,12 @@ def status(connection: "psycopg.Connection[Any]") -> dict[str, int]:
     }
 
 
-def stored_pages(connection: "psycopg.Connection[Any]", schema: str, tree: int) -> Fetch:
-    """Return a function that reads pages of a tree."""
+def stored_pages(
+    connection: "psycopg.Connection[Any]", schema: str, tree: int, paths: list[str]
+) -> dict[str, bytes]:
+    """Return the pages of a tree at some paths."""
     query = f"SELECT path, page FROM {schema}.pages WHERE tree = %s AND path = ANY(%s)"
-
-    def fetch(paths: list[str]) -> dict[str, bytes]:
-        with connection.cursor(binary=True) as cursor:
-            return dict(cursor.execute(query, (tree, paths)).fetchall())
-
-    return fetch
+    return dict(connection.execute(query, (tree, paths), binary=True).fetchall())
 
 
 def store_pages(

@@ -33,7 +33,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, labelled
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.intake.event import in_turn
+from littlestone.runs.fleet.blocks import checked, in_turn
 from littlestone.runs.journal.records import DIGEST_BYTES, Release, chained, release_body
 
 _MAGIC: Final = b"LSK1"
@@ -55,7 +55,7 @@ def advance(
     xs: Any,
     ys: Any,
     *,
-    unread: Collection[int] = (),
+    over_limit: Collection[int] = (),
 ) -> tuple[bytes, list[Release]]:
     """Feed the run of ``key`` its events ``seqs``; return its new state and its releases.
 
@@ -63,7 +63,7 @@ def advance(
     A number that was taken before is dropped, whatever comes with it (an answer that depended on
     the content would be a release about it), and a gap is an error. All events go through single
     rounds, so batches may end anywhere: the bytes are the same. Events whose numbers are in
-    ``unread`` are rounds without an example (docs/GUARANTEES.md, U).
+    ``over_limit`` are rounds without an example (docs/GUARANTEES.md, U).
 
     Publish the releases only together with the new state, and once: two continuations of one state
     with different events share their noise and void the promise. This function cannot detect that;
@@ -85,10 +85,10 @@ def advance(
     if len({*lengths}) > 1:
         raise ValueError(f"seqs, xs and ys must be equally long, got {lengths}")
     examples: Sequence[Example | None] = _checked(recipe, xs, ys)
-    if unread:
-        unread = frozenset(require.listed(int, unread=unread))
+    if over_limit:
+        over_limit = frozenset(require.listed(int, over_limit=over_limit))
         pairs = zip(seqs, examples, strict=True)
-        examples = [None if number in unread else example for number, example in pairs]
+        examples = [None if number in over_limit else example for number, example in pairs]
     run = KeyedRun.at(recipe, secret, _name(canonical_key(key)), state)
     fresh = _fresh(seqs, run.rounds, recipe.rounds)
     releases = run.take(examples if fresh is None else [examples[place] for place in fresh])
@@ -107,10 +107,10 @@ def rounds_of(state: bytes) -> int:
 
 def _checked(recipe: PrivateLearner, xs: Any, ys: Any) -> Sequence[Example]:
     """Return the examples in canonical form; reject the first bad one by name."""
-    domain, count = recipe.concepts.domain, recipe.label_count
+    domain = recipe.concepts.domain
     if len(ys) == 1:  # a block has a fixed cost
-        return [(domain.check(xs[0]), require.label(ys[0], count=count))]
-    return list(single_rounds(domain.check_many(xs), require.labels(ys, count)))
+        return [(domain.check(xs[0]), require.label(ys[0], count=recipe.label_count))]
+    return list(single_rounds(*checked(domain, xs, ys)))
 
 
 def _fresh(seqs: Sequence[int], before: int, horizon: int | None) -> list[int] | None:
@@ -149,6 +149,8 @@ class KeyedRun:
     engine: Engine
     rng: Randomness
     name: "KeyName"
+    form: bytes
+    """The digest of the recipe."""
     seal: bytes
     rounds: int = 0
     releases: int = 0
@@ -159,6 +161,11 @@ class KeyedRun:
     """The bytes of each field and its value, as read or written."""
     last_state: bytes = b""
     """The state that was requested last."""
+    is_lean: bool = True
+    """Whether the next state costs no more than that of a run read from this one.
+
+    A ledger that was not read is written as it was; one that was read is encoded again each time.
+    """
 
     @classmethod
     def at(
@@ -168,11 +175,12 @@ class KeyedRun:
         if state is not None:
             return _read(recipe, secret, name, state)
         recipe.refuse_to_start()
-        noise, seal = _keys(recipe, secret, name)
+        form = _digest(recipe)
+        noise, seal = _keys(form, secret, name)
         rng = labelled(noise)
         engine = recipe.engine(rng)
         engine.begin()
-        return cls(recipe, engine, rng, name, seal)
+        return cls(recipe, engine, rng, name, form, seal)
 
     def take(self, examples: Sequence[Example | None]) -> list[Release]:
         """Take rounds whose examples are in canonical form; return their releases.
@@ -209,27 +217,24 @@ class KeyedRun:
         self.chain = chained(self.chain if self.releases > 1 else b"", body)
         return Release(self.releases, round_number, body, self.chain)
 
-    def stands_at(self, state: bytes, expected: bytes | None) -> bool:
-        """Return whether the run is at ``state``, whose seal is the expected one."""
-        return bool(expected) and state == self.last_state and state[-SEAL_BYTES:] == expected
-
-    @property
-    def is_lean(self) -> bool:
-        """Return whether the next state costs no more than that of a run read from this one.
-
-        A ledger that was not read is written as it was; one that was read is encoded again each
-        time.
-        """
-        return all(value.is_unloaded for _, value in self.known if isinstance(value, Lazy))
+    def stands_at(self, state: bytes, seal: bytes | None) -> bool:
+        """Return whether the run is at ``state``, and that has this seal."""
+        return state == self.last_state and state[-SEAL_BYTES:] == seal
 
     def state(self) -> bytes:
-        """Return the state, which ``at`` continues."""
-        values = self.engine.state()
-        blobs = self._fields(values)
+        """Return the state, which ``at`` continues; fields that stayed as they were keep theirs."""
+        values, shared = self.engine.state(), (self.recipe.concepts,)
+        known = self.known if len(self.known) == len(values) else [(b"", self)] * len(values)
+        blobs, self.is_lean = list[bytes](), True
+        for value, (blob, before) in zip(values, known, strict=True):
+            lazy = isinstance(value, Lazy)
+            same = value is before and (value.is_unloaded if lazy else codec.never_changes(value))
+            self.is_lean &= same or not lazy
+            blobs.append(blob if same else codec.dumps(value, shared))
         self.known = tuple(zip(blobs, values, strict=True))
         head = _HEAD.pack(
             _MAGIC,
-            _digest(self.recipe),
+            self.form,
             self.rounds,
             self.releases,
             self.consumed,
@@ -241,24 +246,14 @@ class KeyedRun:
         self.last_state = sealed(b"".join((head, sizes, *blobs)), self.seal)
         return self.last_state
 
-    def _fields(self, values: tuple[Any, ...]) -> list[bytes]:
-        """Encode the fields that changed; reuse the bytes of the others."""
-        shared = (self.recipe.concepts,)
-        if len(values) != len(self.known):
-            return [codec.dumps(value, shared) for value in values]
-        return [
-            blob if value is before and _stays(value) else codec.dumps(value, shared)
-            for value, (blob, before) in zip(values, self.known, strict=True)
-        ]
-
 
 def _read(recipe: PrivateLearner, secret: bytes, name: "KeyName", state: bytes) -> KeyedRun:
-    head = _head(state)
-    if head.recipe != _digest(recipe):
+    head, form = _head(state), _digest(recipe)
+    if head.recipe != form:
         raise SnapshotError(
             f"the state of key {name.text!r} belongs to another recipe than {recipe!r}"
         )
-    noise, seal = _keys(recipe, secret, name)
+    noise, seal = _keys(form, secret, name)
     body = unsealed(
         state,
         seal,
@@ -275,6 +270,7 @@ def _read(recipe: PrivateLearner, secret: bytes, name: "KeyName", state: bytes) 
         engine,
         rng,
         name,
+        form,
         seal,
         head.rounds,
         head.releases,
@@ -337,10 +333,6 @@ def _remembered(recipe: bytes) -> dict[bytes, tuple[bytes, Any]]:
     return {}
 
 
-def _stays(value: Any) -> bool:
-    return value.is_unloaded if isinstance(value, Lazy) else codec.never_changes(value)
-
-
 def _digest(recipe: PrivateLearner) -> bytes:
     return bytes.fromhex(form_digest(recipe))
 
@@ -371,6 +363,8 @@ def key_name(key: Any) -> KeyName:
     return KeyName(codec.dumps(plain), text)
 
 
+# 1, 1.0 and True may share an entry: their names are equal, too.
+@lru_cache(maxsize=_MOST_REMEMBERED)
 def label_of(key: Any) -> bytes:
     """Return the bytes of a key; ValueError if it is too long for any engine.
 
@@ -387,14 +381,13 @@ def label_of(key: Any) -> bytes:
     return label
 
 
-# 1, 1.0 and True may share an entry: their names are equal, too.
 _name: Final = lru_cache(maxsize=_MOST_REMEMBERED)(key_name)
 
 
-def _keys(recipe: PrivateLearner, secret: bytes, name: KeyName) -> list[bytes]:
+def _keys(form: bytes, secret: bytes, name: KeyName) -> list[bytes]:
     """Return the key of the noise of a run and the key of its seal."""
     # The first part has a fixed length, so different pairs give different labels.
-    return labelled_keys(secret, _digest(recipe) + name.label, count=2)
+    return labelled_keys(secret, form + name.label, count=2)
 
 
 _UNREAD: Final = codec.dumps(None)

@@ -1,9 +1,9 @@
 """Store maps in small pages under one root, and count the events of users in one.
 
-A leaf holds entries; an inner page holds the digests of sixteen pages, one for each next half byte
-of the digest of an entry. With the root in a safe place, the pages on its path prove a single
-entry, or its absence: an entry that was restored, deleted, added or exchanged does not match the
-digest in the page above it. A change rewrites the pages on its path.
+A leaf holds entries; an inner page holds the digests of the pages below it, one for each value of
+the next bits of the digest of an entry. With the root in a safe place, the pages on its path prove
+a single entry, or its absence: an entry that was restored, deleted, added or exchanged does not
+match the digest in the page above it. A change rewrites the pages on its path.
 
 Which events of a user are read is decided when events are put, in their order: the first ones, and
 the same ones if put again. The decision is stored with them in the queue. It depends on the user of
@@ -14,8 +14,10 @@ a keyed digest, and has one value for each event that is read.
 
 import hashlib
 import secrets
+import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -28,10 +30,44 @@ from littlestone.runs.intake.users import canonical_user, user_digests
 DIGEST_BYTES: Final = 16
 EMPTY_ROOT: Final = bytes(DIGEST_BYTES)
 _LEAF, _INNER = b"\0", b"\1"
+_EMPTY_LEAF: Final = _LEAF + bytes(2)
 _LARGEST_LEAF: Final = 3900  # two fit into a page of PostgreSQL, the old and the new one
 
 Fetch = Callable[[list[str]], dict[str, bytes]]
-"""Returns the stored pages at some paths: the first half bytes of a digest, in hexadecimal."""
+"""Returns the stored pages at some paths: a digit for the first bits of a digest, for the next …"""
+
+
+@dataclass(slots=True, eq=False)
+class _Leaf:
+    """Digests in the order of their arrival, how many values each has, and the values in turn."""
+
+    digests: bytearray
+    counts: list[int]
+    values: bytearray
+
+    @classmethod
+    def unpacked(cls, page: bytes) -> "_Leaf":
+        count = int.from_bytes(page[1:3])
+        at = 3 + DIGEST_BYTES * count
+        counts = list(struct.unpack_from(f">{count}H", page, at))
+        return cls(bytearray(page[3:at]), counts, bytearray(page[at + 2 * count :]))
+
+    def packed(self) -> bytes:
+        count = len(self.counts)
+        counts = struct.pack(f">{count}H", *self.counts)
+        return b"".join((_LEAF, count.to_bytes(2), self.digests, counts, self.values))
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of all entries."""
+        return len(self.values) + (DIGEST_BYTES + 2) * len(self.counts)
+
+    def place(self, digest: bytes) -> int:
+        """Return which of the digests it is; -1 if it is none."""
+        at = self.digests.find(digest)
+        while at > 0 and at % DIGEST_BYTES:  # across two digests
+            at = self.digests.find(digest, at + 1)
+        return at // DIGEST_BYTES
 
 
 class PageTree:
@@ -57,121 +93,168 @@ class PageTree:
     """
 
     def __init__(
-        self, root: bytes, fetch: Fetch, *, key: bytes, value_bytes: int, most_values: int = 1
+        self,
+        root: bytes,
+        fetch: Fetch,
+        *,
+        key: bytes,
+        value_bytes: int,
+        most_values: int = 1,
+        bits: int = 4,
     ) -> None:
-        """Start at a root; at most ``most_values`` of one digest always share a leaf."""
+        """Start at a root.
+
+        Args:
+            root: The digest of the first page.
+            fetch: Reads stored pages.
+            key: The key of the digests of pages.
+            value_bytes: The size of a value.
+            most_values: How many values of one digest always share a leaf.
+            bits: An inner page has 2**bits pages below it. Few make larger leaves, which are
+                cheaper where a change touches most of them; many make shorter paths.
+        """
         self._root, self._fetch, self._key = root, fetch, key
-        self._entry = DIGEST_BYTES + value_bytes
-        self._largest = 1 + max(_LARGEST_LEAF, self._entry * most_values)
-        self._pages: dict[str, bytes | bytearray] = {}
-        self._leaves: dict[bytes, tuple[str, bytearray]] = {}
+        self._size, self._bits = value_bytes, bits
+        self._largest = max(_LARGEST_LEAF, value_bytes * most_values)
+        self._inner: dict[str, bytes] = {}
+        self._leaf: dict[str, _Leaf] = {}
+        self._leaves: dict[bytes, tuple[str, _Leaf]] = {}
         self._within: dict[str, list[bytes]] = {}
         self._changed: set[str] = set()
 
     def load(self, digests: Iterable[bytes]) -> None:
         """Fetch and check the pages on the paths of these digests, level by level."""
-        level = {"": list(digests)}
+        level = {"": (self._root, list(digests))}
         while level:
-            expected = {path: self._expected(path) for path in level}
-            found = self._fetch([path for path in level if expected[path] != EMPTY_ROOT])
-            below: dict[str, list[bytes]] = {}
-            for path, within in level.items():
+            found = self._fetch([path for path in level if level[path][0] != EMPTY_ROOT])
+            below: dict[str, tuple[bytes, list[bytes]]] = {}
+            for path, (expected, within) in level.items():
                 page = found.get(path, b"")
-                if expected[path] == EMPTY_ROOT:
-                    page = _LEAF
-                elif self._digest(page) != expected[path]:
+                if expected == EMPTY_ROOT:
+                    page = _EMPTY_LEAF
+                elif self._digest(page) != expected:
                     continue  # nothing below it can be checked
                 if page.startswith(_INNER):
-                    self._pages[path] = page
-                    below |= _split(path, within)
+                    self._inner[path] = page
+                    for inner, part in self._split(path, within).items():
+                        at = _slot(inner)
+                        below[inner] = page[at : at + DIGEST_BYTES], part
                 else:
-                    self._place(path, bytearray(page), within)
+                    self._place(path, _Leaf.unpacked(page), within)
             level = below
 
     def get(self, digest: bytes) -> bytes | None:
         """Return the values of a loaded digest, joined; None if its pages were altered."""
-        place = self._leaves.get(digest)
-        if place is None:
+        found = self._leaves.get(digest)
+        if found is None:
             return None
-        find, size = place[1].find, self._entry
-        values, at = b"", find(digest, 1)
-        while at > 0:
-            if (at - 1) % size:  # across two entries
-                at = find(digest, at + 1)
-                continue
-            values += place[1][at + DIGEST_BYTES : at + size]
-            at = find(digest, at + size)
-        return values
+        leaf = found[1]
+        place = leaf.place(digest)
+        if place < 0:
+            return b""
+        start = self._size * sum(leaf.counts[:place])
+        return bytes(leaf.values[start : start + self._size * leaf.counts[place]])
 
     def add(self, digest: bytes, value: bytes) -> None:
         """Add a value to a loaded digest."""
         path, leaf = self._leaves[digest]
-        leaf += digest + value
+        self._insert(path, leaf, leaf.place(digest), digest, value)
+
+    def offer(self, digest: bytes, value: bytes, most: int) -> bool | None:
+        """Add a value to a loaded digest, unless it has it, or ``most`` others.
+
+        Returns:
+            Whether the digest has the value; None if its pages were altered.
+        """
+        path, leaf = self._leaves.get(digest, ("", None))
+        if leaf is None:
+            return None
+        place = leaf.place(digest)
+        if place >= 0:
+            count, size = leaf.counts[place], self._size
+            start = size * sum(leaf.counts[:place])
+            at = leaf.values.find(value, start, start + size * count)
+            while at > start and (at - start) % size:  # across two values
+                at = leaf.values.find(value, at + 1, start + size * count)
+            if at >= 0 or count >= most:
+                return at >= 0
+        self._insert(path, leaf, place, digest, value)
+        return True
+
+    def _insert(self, path: str, leaf: _Leaf, place: int, digest: bytes, value: bytes) -> None:
+        if place < 0:
+            leaf.digests += digest
+            leaf.counts.append(1)
+            leaf.values += value
+        else:
+            end = self._size * sum(leaf.counts[: place + 1])
+            leaf.values[end:end] = value
+            leaf.counts[place] += 1
         self._changed.add(path)
-        if len(leaf) > self._largest:
+        if leaf.size > self._largest and len(leaf.counts) > 1:
             self._grow(path, leaf)
 
     def replace(self, digest: bytes, value: bytes) -> None:
         """Replace the first value of a loaded digest."""
         path, leaf = self._leaves[digest]
-        at = leaf.find(digest, 1)
-        while (at - 1) % self._entry:
-            at = leaf.find(digest, at + 1)
-        leaf[at + DIGEST_BYTES : at + self._entry] = value
+        start = self._size * sum(leaf.counts[: leaf.place(digest)])
+        leaf.values[start : start + self._size] = value
         self._changed.add(path)
 
     def sealed(self) -> tuple[bytes, dict[str, bytes]]:
         """Return the root that covers all changes, and the pages to store with it."""
         if not self._changed:
             return self._root, {}
+        pages = {path: self._leaf[path].packed() for path in self._changed}
         by_depth = defaultdict[int, set[str]](set)
         for path in self._changed:
             by_depth[len(path)].add(path)
         for depth in range(max(by_depth), 0, -1):
             for path in by_depth[depth]:
                 above, at = path[:-1], _slot(path)
-                page, digest = self._pages[above], self._digest(self._pages[path])
-                self._pages[above] = page[:at] + digest + page[at + DIGEST_BYTES :]
+                page, digest = pages.get(above) or self._inner[above], self._digest(pages[path])
+                pages[above] = page[:at] + digest + page[at + DIGEST_BYTES :]
                 by_depth[depth - 1].add(above)
-        stored = {path: bytes(self._pages[path]) for paths in by_depth.values() for path in paths}
-        return self._digest(self._pages[""]), stored
-
-    def _expected(self, path: str) -> bytes:
-        """Return the digest that a page must have, from the page above it."""
-        if not path:
-            return self._root
-        at = _slot(path)
-        return bytes(self._pages[path[:-1]][at : at + DIGEST_BYTES])
+        return self._digest(pages[""]), pages
 
     def _digest(self, page: bytes | bytearray) -> bytes:
         return hashlib.blake2b(page, digest_size=DIGEST_BYTES, key=self._key).digest()
 
-    def _place(self, path: str, leaf: bytearray, within: list[bytes]) -> None:
+    def _place(self, path: str, leaf: _Leaf, within: list[bytes]) -> None:
         """Store a leaf, and which of the loaded digests belong there."""
-        self._pages[path], self._within[path] = leaf, within
+        self._leaf[path], self._within[path] = leaf, within
         self._leaves.update(dict.fromkeys(within, (path, leaf)))
 
-    def _grow(self, path: str, leaf: bytearray) -> None:
-        """Split a leaf that has grown too large into sixteen."""
-        self._pages[path] = _INNER + bytes(16 * DIGEST_BYTES)
-        entries = [bytes(leaf[at : at + self._entry]) for at in range(1, len(leaf), self._entry)]
-        parts, within = _split(path, entries), _split(path, self._within.pop(path))
+    def _grow(self, path: str, leaf: _Leaf) -> None:
+        """Split a leaf that has grown too large."""
+        self._inner[path] = _INNER + bytes(DIGEST_BYTES << self._bits)
+        del self._leaf[path]
+        self._changed.discard(path)
+        entries, at = dict[bytes, bytearray](), 0
+        for place, count in enumerate(leaf.counts):
+            digest = bytes(leaf.digests[DIGEST_BYTES * place : DIGEST_BYTES * (place + 1)])
+            entries[digest] = leaf.values[at : at + self._size * count]
+            at += self._size * count
+        parts, within = self._split(path, [*entries]), self._split(path, self._within.pop(path))
         for below in parts.keys() | within.keys():
-            part = bytearray(b"".join((_LEAF, *parts.get(below, ()))))
+            digests = parts.get(below, [])
+            values = [entries[digest] for digest in digests]
+            counts = [len(each) // self._size for each in values]
+            part = _Leaf(bytearray(b"".join(digests)), counts, bytearray(b"".join(values)))
             self._place(below, part, within.get(below, []))
-            if below in parts:
+            if digests:
                 self._changed.add(below)
-            if len(part) > self._largest:
+            if part.size > self._largest and len(digests) > 1:
                 self._grow(below, part)
 
-
-def _split(path: str, within: Sequence[bytes]) -> dict[str, list[bytes]]:
-    """Group what lies under a page by the page below it; ``within`` begin with their digests."""
-    byte, shift = len(path) >> 1, 0 if len(path) & 1 else 4
-    parts: list[list[bytes]] = [[] for _ in range(16)]
-    for digest in within:
-        parts[digest[byte] >> shift & 15].append(digest)
-    return {f"{path}{half:x}": part for half, part in enumerate(parts) if part}
+    def _split(self, path: str, within: Sequence[bytes]) -> dict[str, list[bytes]]:
+        """Group digests under a page by the page below it."""
+        byte, before = divmod(len(path) * self._bits, 8)
+        shift, most = 8 - self._bits - before, (1 << self._bits) - 1
+        parts: list[list[bytes]] = [[] for _ in range(most + 1)]
+        for digest in within:
+            parts[digest[byte] >> shift & most].append(digest)
+        return {f"{path}{digit:x}": part for digit, part in enumerate(parts) if part}
 
 
 def _slot(path: str) -> int:
@@ -181,8 +264,8 @@ def _slot(path: str) -> int:
 
 MOST_SHARES: Final = 1000
 """The most events of one user; they have to fit into one page."""
-_KEY_BYTES, _NUMBER_BYTES = 10, 8
-_NAME_BYTES: Final = _KEY_BYTES + _NUMBER_BYTES
+_NAME_BYTES: Final = 10
+_NAMES: Final = 1 << 8 * _NAME_BYTES
 
 
 class Counted(NamedTuple):
@@ -192,7 +275,7 @@ class Counted(NamedTuple):
     root: bytes
 
     @classmethod
-    def nobody(cls) -> "Counted":
+    def without_users(cls) -> "Counted":
         """Return the state without users, with a fresh key."""
         return cls(secrets.token_bytes(32), EMPTY_ROOT)
 
@@ -223,7 +306,7 @@ def given_users(column: str | None, users: Sequence[Any] | None, count: int) -> 
     return given
 
 
-def unread(
+def events_over_limit(
     counted: Counted,
     fetch: Fetch,
     users: Iterable[Any],
@@ -237,30 +320,30 @@ def unread(
     answer.
     """
     who = _digests(users, counted.key)
-    tree = PageTree(counted.root, fetch, key=counted.key, value_bytes=_NAME_BYTES, most_values=most)
+    tree = PageTree(
+        counted.root, fetch, key=counted.key, value_bytes=_NAME_BYTES, most_values=most, bits=2
+    )
     tree.load(set(who))
-    out, full = np.zeros(len(who), dtype=np.uint8), most * _NAME_BYTES
-    names = dict[bytes, bytes]()
+    out = np.zeros(len(who), dtype=np.uint8)
+    names, keyed = dict[bytes, int](), hashlib.blake2b(digest_size=_NAME_BYTES, key=counted.key)
     for place, (user, (key, number)) in enumerate(zip(who, events, strict=True)):
-        had = tree.get(user)
-        if had is None:
+        name = names.get(key)
+        if name is None:
+            hashed = keyed.copy()  # faster than one with the key each time
+            hashed.update(key)
+            name = names[key] = int.from_bytes(hashed.digest())
+        # Events of one key differ; those of two keys are equal with probability 2**-80.
+        event = ((name + number) % _NAMES).to_bytes(_NAME_BYTES)
+        is_read = tree.offer(user, event, most)
+        if is_read:
+            continue
+        if is_read is None:
             raise StoreError(
                 "the count of users in this database was put back or altered: nothing was put. "
                 "Restore the newest table of pages"
             )
-        name = names.get(key) or names.setdefault(key, _name(key, counted.key))
-        event = name + number.to_bytes(_NUMBER_BYTES)
-        if had and _has(had, event):
-            continue
-        if len(had) < full:
-            tree.add(user, event)
-        else:
-            out[place] = 1
+        out[place] = 1
     return out, *tree.sealed()
-
-
-def _name(key: bytes, secret: bytes) -> bytes:
-    return hashlib.blake2b(key, digest_size=_KEY_BYTES, key=secret).digest()
 
 
 def _digests(users: Iterable[Any], key: bytes) -> list[bytes]:
@@ -274,10 +357,3 @@ def _digests(users: Iterable[Any], key: bytes) -> list[bytes]:
                 known[user] = found
         who.append(found)
     return who
-
-
-def _has(had: bytes, event: bytes) -> bool:
-    at = had.find(event)
-    while at % _NAME_BYTES and at > 0:
-        at = had.find(event, at + 1)
-    return at >= 0

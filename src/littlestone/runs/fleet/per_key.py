@@ -204,7 +204,7 @@ class PerKeyRun(snapshots.ContinuedOnce):
         if run.rounds == self._rounds:
             self._break_off(HorizonExceededError(rounds=self._rounds))
         self._use_up_snapshot()
-        read = self._counted is None or next(self._counted.add((whose,))) < self._most
+        read = self._counted is None or self._counted.add(whose) < self._most
         run.take([(point, label) if read else None])
         self._end()
 

@@ -192,7 +192,7 @@ class Inbox:
         try:
             with _readable():
                 self._db.executescript(_TABLES)
-                self.left = _unread(self._db)
+                self.left = _not_read(self._db)
             if self.made < done:
                 raise StoreError(
                     f"{fleet / _DATABASE} has {self.made} batches, but {done} were published: it "
@@ -322,7 +322,7 @@ def census(fleet: Path) -> tuple[int, list[Left]]:
     path = f"{(fleet / _DATABASE).as_uri()}?mode=ro"
     with _readable(), closing(sqlite3.connect(path, uri=True)) as db:
         (taken,) = db.execute("SELECT count(*) FROM taken").fetchone()
-        return taken, _unread(db)
+        return taken, _not_read(db)
 
 
 def is_fed_by_files(fleet: Path) -> bool:
@@ -330,7 +330,7 @@ def is_fed_by_files(fleet: Path) -> bool:
     return (fleet / _DATABASE).exists()
 
 
-def _unread(db: sqlite3.Connection) -> list[Left]:
+def _not_read(db: sqlite3.Connection) -> list[Left]:
     rows = db.execute("SELECT name, reason, by_name FROM unread ORDER BY rowid").fetchall()
     return [Left(name, reason, bool(by_name)) for name, reason, by_name in rows]
 

@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple
 from littlestone.errors import StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.files import secret_of
-from littlestone.runs.fleet.blocks import Line, line_reader
+from littlestone.runs.fleet.blocks import Line, in_turn, line_reader
 from littlestone.runs.fleet.keyed import advance, label_of, rounds_of
 from littlestone.runs.fleet.terms import Terms
-from littlestone.runs.intake.event import Event, in_turn
+from littlestone.runs.intake.event import Event
+from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.readers import Columns
-from littlestone.runs.intake.sources import BadRow
 from littlestone.runs.journal.mark import Height
 from littlestone.runs.journal.records import Release
 from littlestone.runs.published import release_line

@@ -345,10 +345,10 @@ def _telling(refusal: Callable[[], LittlestoneError | None] = lambda: None) -> I
     try:
         yield
     except (PySparkException, Py4JError, ConnectionError, EOFError) as problem:
-        raise (refusal() or StoreError(_told(problem))) from None
+        raise (refusal() or StoreError(_in_words(problem))) from None
 
 
-def _told(problem: Exception) -> str:
+def _in_words(problem: Exception) -> str:
     text = str(problem)
     own, lost = _CAUSE.findall(text), _LOST.search(text)
     what = next((line.strip() for line in text.splitlines() if line.strip()), repr(problem))

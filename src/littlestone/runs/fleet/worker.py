@@ -12,6 +12,7 @@ restored, deleted, inserted or altered is rejected, and its events wait; the oth
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import psycopg
@@ -19,12 +20,11 @@ import psycopg
 from littlestone.errors import HorizonExceededError, RollbackError, SnapshotError, StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.blocks import Block, Waiting
+from littlestone.runs.fleet.blocks import Block, Waiting, in_turn
 from littlestone.runs.fleet.database import shard_lock, store_pages, stored_pages
 from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
 from littlestone.runs.fleet.page_tree import DIGEST_BYTES, EMPTY_ROOT, PageTree
 from littlestone.runs.fleet.terms import Terms
-from littlestone.runs.intake.event import in_turn
 from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
 from littlestone.runs.journal.records import Release
 
@@ -32,16 +32,16 @@ _MOST_BLOCKS: Final = 256  # of one turn
 _MOST_EVENTS: Final = 200_000
 _MOST_AWAKE: Final = 1_000  # runs that stay in memory between turns
 
-Row = tuple[Any, ...]
-"""A row of a table; of a state: the key, its rounds, the state."""
+State = tuple[bytes, int, bytes]
+"""The key, its rounds, the state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What one transaction will write."""
 
-    states: list[Row]
-    created: list[Row]
+    states: list[State]
+    created: list[State]
     releases: list[tuple[bytes, Release]]
     left: list[tuple[int, Block]]
     """The part of a row of the queue that has to wait behind a gap."""
@@ -114,7 +114,7 @@ class Worker:
             blocks = self._blocks(shard)
             tree = PageTree(
                 root,
-                stored_pages(self.connection, "littlestone", shard),
+                partial(stored_pages, self.connection, "littlestone", shard),
                 key=self._page_key,
                 value_bytes=SEAL_BYTES,
             )
@@ -142,10 +142,8 @@ class Worker:
     def _height(self, shard: int) -> tuple[Height, bytes]:
         """Return the newest commit of a shard and the root of its states; reject a damaged one."""
         # The row is locked, too: behind a pooler several workers may share one session lock.
-        [(commits, chain, root)] = self._all(
-            "SELECT commits, chain, root FROM littlestone.shards WHERE shard = %s FOR UPDATE",
-            (shard,),
-        )
+        query = "SELECT commits, chain, root FROM littlestone.shards WHERE shard = %s FOR UPDATE"
+        [(commits, chain, root)] = self.connection.execute(query, (shard,), binary=True)
         height = Height(commits, chain)
         self.mark.check(shard, height)
         whole = sealed(self._height_key, shard, commits, root) if commits else UNUSED
@@ -158,11 +156,12 @@ class Worker:
 
     def _blocks(self, shard: int) -> list[tuple[int, Block, bool]]:
         """Return what waits behind gaps, and as much else as one turn takes, in order."""
-        rows = self._all(
+        rows = self.connection.execute(
             "(SELECT id, block, 0::int8 FROM littlestone.queue WHERE shard = %s AND held) "
             "UNION ALL (SELECT id, block, events FROM littlestone.queue "
             "WHERE shard = %s AND NOT held ORDER BY id LIMIT %s) ORDER BY id",
             (shard, shard, _MOST_BLOCKS),
+            binary=True,
         )
         blocks, events = list[tuple[int, Block, bool]](), 0
         for number, block, count in rows:
@@ -177,15 +176,13 @@ class Worker:
         waiting: Waiting = {}
         for block in blocks.values():
             block.add_to(waiting)
-        known: dict[bytes, bytes] = dict(
-            self._all(
-                "SELECT key, state FROM littlestone.states WHERE shard = %s AND key = ANY(%b)",
-                (shard, list(waiting)),
-            )
-        )
-        places = {label: _digest(label, self._page_key) for label in waiting}
+        query = "SELECT key, state FROM littlestone.states WHERE shard = %s AND key = ANY(%b)"
+        found = self.connection.execute(query, (shard, list(waiting)), binary=True)
+        known: dict[bytes, bytes] = dict(found.fetchall())
+        digest = partial(hashlib.blake2b, digest_size=DIGEST_BYTES, key=self._page_key)
+        places = {label: digest(label).digest() for label in waiting}
         tree.load(places.values())
-        states, created = list[Row](), list[Row]()
+        states, created = list[State](), list[State]()
         releases, early = list[tuple[bytes, Release]](), dict[bytes, set[int]]()
         runs: dict[bytes, KeyedRun] = {}
         events, horizon = 0, self.recipe.rounds
@@ -258,16 +255,18 @@ class Worker:
                 "WHERE old.shard = %s AND old.key = new.key",
                 (keys, rounds, states, shard),
             )
-        self._copy(
-            "littlestone.states (shard, key, rounds, state)",
-            ["int4", "bytea", "int8", "bytea"],
-            [(shard, *row) for row in turn.created],
-        )
-        self._copy(
-            "littlestone.releases (shard, key, number, round, body, chain)",
-            ["int4", "bytea", "int8", "int8", "bytea", "bytea"],
-            [(shard, key, *release) for key, release in turn.releases],
-        )
+        if turn.created:
+            self._copy(
+                "littlestone.states (shard, key, rounds, state)",
+                ["int4", "bytea", "int8", "bytea"],
+                [(shard, *row) for row in turn.created],
+            )
+        if turn.releases:
+            self._copy(
+                "littlestone.releases (shard, key, number, round, body, chain)",
+                ["int4", "bytea", "int8", "int8", "bytea", "bytea"],
+                [(shard, key, *release) for key, release in turn.releases],
+            )
         waits = {number for number, _ in turn.left}
         connection.execute(
             "DELETE FROM littlestone.queue WHERE id = ANY(%s)",
@@ -280,9 +279,7 @@ class Worker:
                 (len(block.seqs), block.packed(), number),
             )
 
-    def _copy(self, table: str, types: list[str], rows: list[Row]) -> None:
-        if not rows:
-            return
+    def _copy(self, table: str, types: list[str], rows: list[tuple[Any, ...]]) -> None:
         with (
             self.connection.cursor() as cursor,
             cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy,
@@ -290,12 +287,3 @@ class Worker:
             copy.set_types(types)
             for row in rows:
                 copy.write_row(row)
-
-    def _all(self, query: str, values: Row) -> list[Row]:
-        with self.connection.cursor(binary=True) as cursor:
-            return cursor.execute(query, values).fetchall()
-
-
-def _digest(label: bytes, key: bytes) -> bytes:
-    """Return the digest of a key in the tree of its shard."""
-    return hashlib.blake2b(label, digest_size=DIGEST_BYTES, key=key).digest()

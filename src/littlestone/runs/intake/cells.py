@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +11,7 @@ from littlestone.concepts.protocols import Domain
 from littlestone.concepts.records.columns import EXACT, exact_number
 from littlestone.concepts.records.dates import part_of
 from littlestone.concepts.schema import Buckets, Category, LabelledSchema, Numeric
-from littlestone.runs.intake.sources import Form, shown
+from littlestone.runs.intake.form import Form, shown
 
 WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
 NOTHING: Final = frozenset(
@@ -40,17 +41,26 @@ class Misfit(ValueError):  # noqa: N818 (never leaves this package)
         self.got = "" if value is None else shown(value)
 
 
+def is_empty(value: Any) -> bool:
+    """Return whether there is no value or an empty text; arrays have no single answer to ==."""
+    return value is None or (isinstance(value, str) and not value)
+
+
 def number_reader(form: Form) -> Callable[[str], float | int]:
     """Return a function that parses a number from a text, by the declared marks alone.
 
     >>> read = number_reader(Form(decimal=",", thousands="."))
     >>> read("1.234,5"), read("27,79"), read(" -7 ")
     (1234.5, 27.79, -7.0)
+    >>> number_reader(Form(units="$ %"))("-$27.79")
+    -27.79
     >>> read("27.79")
     Traceback (most recent call last):
     ...
     ValueError: not a number with these marks
     """
+    if form.units:
+        return _without_units(form)
     if form.decimal == "." and form.thousands is None:
         return _number
     mark = form.thousands or ""
@@ -67,6 +77,23 @@ def number_reader(form: Form) -> Callable[[str], float | int]:
         sign, digits, fraction, power = found.groups("")
         digits = digits if gaps is None else gaps.sub("", digits)
         return _number(f"{sign}{digits}{f'.{fraction}' if fraction else ''}{power}")
+
+    return read
+
+
+def _without_units(form: Form) -> Callable[[str], float | int]:
+    """Drop a unit before and one after the number; no pattern, which blanks could make slow."""
+    units = sorted(form.units.split(), key=len, reverse=True)
+    number = number_reader(replace(form, units=""))
+
+    def read(text: str) -> float | int:
+        bare = text.strip()
+        sign = bare[:1] if bare.startswith(("+", "-")) else ""
+        bare = bare[len(sign) :].lstrip()
+        before = next(filter(bare.startswith, units), "")
+        bare = bare.removeprefix(before)
+        after = next(filter(bare.endswith, units), "")
+        return number(sign + bare.removesuffix(after).strip())
 
     return read
 
@@ -141,9 +168,9 @@ class CellReader:
 
     def _is_missing(self, value: Any) -> bool:
         """Return whether there is no value; a text that means that may be a declared value."""
-        if value is None or value == "":
-            return True
-        return type(value) is str and value in NOTHING and value not in self._declared
+        if value is None or not isinstance(value, str):
+            return value is None
+        return not value or (value in NOTHING and value not in self._declared)
 
     def _is_other(self, value: Any) -> bool:
         """Return whether a value that was not declared counts as missing where that is declared.
@@ -153,7 +180,7 @@ class CellReader:
         """
         if isinstance(self._part, Category) and self._part.date is None:
             return value.isprintable() if isinstance(value, str) else isinstance(value, int)
-        return type(value) is str and not any(map(str.isdigit, value))
+        return isinstance(value, str) and not any(map(str.isdigit, value))
 
     def _read(self, text: str) -> str | float:
         """Return what a text says in this field: a number, or the declared value it spells.
@@ -223,7 +250,7 @@ class LabelReader:
 
     def one(self, value: Any) -> int:
         """Return the label of a value; raise a misfit if it has none."""
-        if value is None or value == "":
+        if is_empty(value):
             raise Misfit(self._name, "is missing")
         if self._declared is not None:
             try:

@@ -12,27 +12,33 @@ from typing import Any, Final
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Buckets
-from littlestone.runs.intake.cells import CellReader, LabelReader, Misfit, number_reader
+from littlestone.runs.intake.cells import CellReader, LabelReader, Misfit, is_empty
+from littlestone.runs.intake.csv_rows import NOT_CSV
+from littlestone.runs.intake.form import BadRow, Form, Row, shown
 from littlestone.runs.intake.looks import (
     DATES,
     FEW,
-    MARKS,
     SAMPLED,
     Column,
     below,
     counted,
     date_mend,
+    encoding_mend,
     is_date,
     kinds_in,
     label_advice,
     mistyped,
-    reads,
+    number_mend,
 )
 from littlestone.runs.intake.readers import Columns, point_reader, user_of
-from littlestone.runs.intake.sources import BadRow, Form, Row, shown
 
 _EXAMPLES: Final = 3
 _OWN, _PARTS = 'missing = "own value"', 'date = ["hour", "weekday"]'
+_AS_JSON: Final = (
+    "the rows to a file of JSON lines, where a value may hold line ends and quotes: python3 -c "
+    "'import csv, json, sys; [print(json.dumps(row)) for row in csv.DictReader(sys.stdin, "
+    'delimiter=",", skipinitialspace=True)]\' < old.csv > new.jsonl'
+)
 Reader = Callable[[Any], Any]
 
 
@@ -52,7 +58,7 @@ class Problem:
     def note(self, line: int, value: Any) -> None:
         """Count a value that does not fit."""
         self.rows += 1
-        if len(self.examples) < _EXAMPLES and value not in (None, ""):
+        if len(self.examples) < _EXAMPLES and not is_empty(value):
             self.examples.append(f"{shown(value)} on line {line}")
         if len(self.values) < SAMPLED:
             self.values.append(value)
@@ -73,6 +79,8 @@ class Findings:
     problems: dict[tuple[str, str], Problem] = field(default_factory=dict)
     label: Column = field(default_factory=Column)
     label_advice: str = ""
+    labels: set[int] = field(default_factory=set)
+    """The labels that could be read."""
     users: Counter[str] = field(default_factory=Counter)
     columns: dict[str, Column] = field(default_factory=dict)
 
@@ -83,6 +91,15 @@ class Findings:
     def most_do_not_fit(self) -> bool:
         """Return whether more than half of the rows do not fit."""
         return 2 * self.misfits > self.rows
+
+    def is_half_labelled(self, label: str) -> bool:
+        """Return whether all labels that can be read are the same, and others cannot be read."""
+        unreadable = sum(
+            one.rows
+            for (name, reason), one in self.problems.items()
+            if name == label and reason != "is missing"
+        )
+        return 100 * unreadable > self.rows and len(self.labels) == 1
 
     def ordered(self) -> list[Problem]:
         """Return the problems, the most frequent first."""
@@ -105,16 +122,20 @@ class Findings:
                     f"{self.rows:,}, which count as {part.values[part.stand_in]!r}"
                 )
 
-    def refusal(self) -> str | None:
+    def refusal(self, label: str) -> str | None:
         """Return why nothing should be spent on these rows, and what to add; None if they fit."""
-        if not self.most_do_not_fit:
+        if self.most_do_not_fit:
+            why = f"most rows do not fit: {self.misfits:,} of {self.rows:,}"
+        elif self.is_half_labelled(label):
+            why = f"every label that can be read is {min(self.labels)}"
+        else:
             return None
-        told = [
+        advice = [
             f"{one}{f': add {one.mend}' if one.mend else ''}"
             for one in self.ordered()
-            if 10 * one.rows > self.rows
+            if 10 * one.rows > self.rows or one.name == label
         ]
-        return f"most rows do not fit: {self.misfits:,} of {self.rows:,}. {'. '.join(told)}"
+        return f"{why}. {'. '.join(advice)}"
 
 
 def examine(
@@ -148,7 +169,9 @@ def examine(
         fits = True
         for (name, read), value in zip(readers, row, strict=False):
             try:
-                read(value)
+                cell = read(value)
+                if name == columns.label:
+                    findings.labels.add(cell)
             except Misfit as misfit:
                 fits = False
                 _noted(findings, misfit.field, misfit.reason).note(line, value)
@@ -224,25 +247,30 @@ def _mend(
     findings: Findings,
 ) -> str:
     """Return the option or the line of the schema that makes these values fit."""
-    values = [value for value in problem.values if value is not None and value not in ("",)]
+    values = [value for value in problem.values if not is_empty(value)]
     objects = [value for value in values if isinstance(value, dict) and value]
     if objects:
         return f"the path of a value in it, as in '{problem.name}.{next(iter(objects[0]))}'"
-    if problem.name == columns.label and "missing" not in problem.reason:
-        return findings.label_advice
     texts = [value for value in values if isinstance(value, str)]
-    if any("\ud800" <= letter <= "\udfff" for text in texts for letter in text):
-        return "--encoding cp1252 (the text is not UTF-8)"
+    if encoding := encoding_mend(texts):
+        return encoding
+    # A line of totals or the rest of a torn line is no reason to change the schema.
+    few = 100 * problem.rows <= findings.rows or ("", NOT_CSV) in findings.problems
+    if problem.name == columns.label and "missing" not in problem.reason:
+        return "" if few else findings.label_advice
     if problem.reason == "is missing":
         if problem.name in (columns.label, columns.user, columns.identity):
             return ""
         return below(problem.name, _OWN)
     if problem.reason.startswith("is not a number"):
-        return _number_mend(texts, problem.name, declared=_counts_missing(concepts, problem.name))
+        known = few or _counts_missing(concepts, problem.name)
+        return _number_mend(texts, problem.name, known=known)
     if problem.reason.startswith("is not a date"):
-        return date_mend(texts, form)
+        return date_mend(values, form)
     if problem.reason.startswith("is not one of the declared values"):
         return _category_mend(problem, concepts, texts)
+    if problem.reason == NOT_CSV:
+        return _AS_JSON
     if problem.reason.startswith("not ") and "values" in problem.reason:
         return "--delimiter, if another character stands between the values"
     return ""
@@ -253,21 +281,17 @@ def _counts_missing(concepts: ConceptClass | None, name: str) -> bool:
     return any(part.name == name and part.missing is not None for part in fields)
 
 
-def _number_mend(texts: Sequence[str], name: str, *, declared: bool) -> str:
-    for marks in MARKS:
-        if texts and all(reads(number_reader(marks), text) for text in texts):
-            thousands = "" if marks.thousands is None else f' --thousands "{marks.thousands}"'
-            return (
-                f"--decimal {marks.decimal}{thousands}"
-                if marks.decimal == ","
-                else thousands.strip()
-            )
-    if texts and all(is_date(text, None) or any(is_date(text, d) for d in DATES) for text in texts):
+def _number_mend(texts: Sequence[str], name: str, *, known: bool) -> str:
+    """Return what to add; nothing for words, if it is ``known`` what they count as."""
+    if not texts:
+        return ""
+    if marks := number_mend(texts):
+        return marks
+    if all(is_date(text, None) or any(is_date(text, d) for d in DATES) for text in texts):
         return f"{below(name, _PARTS)}, in place of a number"
-    words = len({*texts})
-    if texts and words <= FEW:
+    if not known and len({*texts}) <= FEW:
         return f"{below(name, 'values = [...]')}, in place of a number: these are words"
-    if declared:
+    if known or any(any(map(str.isdigit, text)) for text in texts):
         return ""
     return f"{below(name, _OWN)}, if what is no number may be a value"
 
@@ -285,4 +309,6 @@ def _category_mend(problem: Problem, concepts: ConceptClass | None, texts: Seque
     near = [text for text in texts if text.strip().casefold() in alike]
     if near and len(near) == len(texts):
         return f"{shown(near[0])} to the values of [{problem.name}]: they differ in case or blanks"
+    if len({*texts}) > SAMPLED // 2:
+        return f"{below(problem.name, 'buckets = 64')}, in place of values: there are very many"
     return f"{below(problem.name, _OWN)}, or the values that are public knowledge"

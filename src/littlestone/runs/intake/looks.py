@@ -7,13 +7,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
-from littlestone.concepts.records.dates import GRIDS, part_of
+from littlestone.concepts.records.dates import COUNTED, GRIDS, part_of
 from littlestone.runs.intake.cells import NOTHING, number_reader
+from littlestone.runs.intake.form import Form, shown
 from littlestone.runs.intake.readers import Columns
-from littlestone.runs.intake.sources import Form, shown
 
 MANY: Final = 1000
 """Values of one column beyond which a rule that names single values gains nothing."""
@@ -22,16 +24,25 @@ SAMPLED, _COUNTED, FEW = 200, 20_000, 12
 MARKS: Final = tuple(
     Form(decimal=decimal, thousands=thousands)
     for decimal, thousands in (
-        (".", ","), (",", None), (",", "."), (",", " "), (",", "'"), (".", " "), (".", "'"),
+        (".", None), (".", ","), (".", " "), (".", "'"),
+        (",", None), (",", "."), (",", " "), (",", "'"),
     )
 )  # fmt: skip
 DATES: Final = (
-    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y", "%d/%m/%Y", "%d/%m/%Y %H:%M",
-    "%d/%m/%Y %H:%M:%S", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %I:%M %p",
-    "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%d-%m-%Y", "%d-%m-%Y %H:%M",
-    "%d %b %Y", "%b %d, %Y", "%d %B %Y", "%Y%m%d %H:%M", "%Y%m%d%H%M%S",
+    *(
+        f"{day}{time}"
+        for day in (
+            "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y", "%d/%m/%y",
+            "%m/%d/%y", "%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%Y%m%d",
+        )
+        for time in ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+    ),
+    "%Y%m%d%H%M%S",
 )  # fmt: skip
 
+_UNIT: Final = r"([^\W0-9_]{1,5}|[$€£¥₹₽₺₩₪₴₫₦¢%‰°])"
+_BEFORE: Final = re.compile(rf"\s*[+-]?\s*{_UNIT}\s*[+-]?[0-9.,]").match
+_AFTER: Final = re.compile(rf"[0-9.,]\s*{_UNIT}\s*$").search
 _MEASURED: Final = re.compile(r"[+-]?[0-9]*[.,][0-9]*").fullmatch
 
 
@@ -69,7 +80,7 @@ class Column:
 
 def kinds_in(form: Form) -> Callable[[Any], str]:
     """Return a function that classifies a value: number, date, word, text or object."""
-    number = number_reader(form)
+    number, marked = number_reader(form), [number_reader(each) for each in MARKS]
 
     def kind(value: Any) -> str:
         if isinstance(value, dict | list):
@@ -82,7 +93,7 @@ def kinds_in(form: Form) -> Callable[[Any], str]:
             return "number"
         if is_date(value, form.date_format) or any(is_date(value, each) for each in DATES):
             return "date"
-        if any(reads(number_reader(each), value) for each in MARKS):
+        if any(reads(read, value) for read in marked):
             return "number"
         return "text" if len(value) > 40 or value.count(" ") >= 4 else "word"
 
@@ -109,13 +120,59 @@ def below(name: str, line: str) -> str:
     return f"{line} below [{name if plain else json.dumps(name, ensure_ascii=False)}] in the schema"
 
 
+def number_mend(texts: Sequence[str]) -> str:
+    """Return the marks and units by which the most of these texts are numbers, if most are."""
+    units = Counter(unit for text in texts for unit in _beside(text) if unit)
+    said = " ".join(unit for unit, rows in units.most_common(3) if 20 * rows >= len(texts))
+    forms = [form for marks in MARKS for form in (marks, replace(marks, units=said))]
+    readable = [sum(reads(number_reader(form), text) for text in texts) for form in forms]
+    most = max(readable)
+    return _options(forms[readable.index(most)]) if 2 * most > len(texts) else ""
+
+
+def encoding_mend(texts: Sequence[str]) -> str:
+    """Return the option for texts that are not UTF-8."""
+    is_other = any("\ud800" <= letter <= "\udfff" for text in texts for letter in text)
+    return "--encoding cp1252 (the text is not UTF-8)" if is_other else ""
+
+
+def _beside(text: str) -> tuple[str, str]:
+    before, after = _BEFORE(text), _AFTER(text)
+    return before[1] if before else "", after[1] if after else ""
+
+
+def _options(form: Form) -> str:
+    """Return the options that say how numbers are written."""
+    return " ".join(
+        [
+            *(["--decimal ,"] if form.decimal == "," else []),
+            *(["--decimal ."] if form == MARKS[0] else []),
+            *([f'--thousands "{form.thousands}"'] if form.thousands else []),
+            *([f'--units "{form.units}"'] if form.units else []),
+        ]
+    )
+
+
 def date_mend(values: Sequence[Any], form: Form) -> str:
     """Return the format of dates that are read neither by the declared one nor as ISO 8601."""
-    texts = [value for value in values if isinstance(value, str)]
-    if not texts or all(is_date(text, form.date_format) for text in texts):
+    texts = [str(value) for value in values if isinstance(value, str | int | float)]
+    if not texts or all(is_date(value, form.date_format) for value in values):
         return ""
     fitting = [each for each in DATES if all(is_date(text, each) for text in texts)]
-    return " or ".join(f'--date-format "{each}"' for each in fitting[:2])
+    found = " or ".join(f'--date-format "{each}"' for each in fitting[:2])
+    return found or _counted_mend(texts)
+
+
+def _counted_mend(texts: Sequence[str]) -> str:
+    """Return the unit of dates that are numbers: that in which all are from 1990 to 2100."""
+    for form, (since, seconds) in COUNTED.items():
+        first, last = (
+            (datetime(year, 1, 1, tzinfo=UTC) - since).total_seconds() for year in (1990, 2100)
+        )
+        with suppress(ValueError):
+            if all(first <= float(text) * seconds < last for text in texts):
+                return f"--date-format {form}"
+    return ""
 
 
 def label_advice(label: Column, columns: Columns) -> str:
@@ -124,14 +181,17 @@ def label_advice(label: Column, columns: Columns) -> str:
         return ""
     words = [str(value) for value in label.values]
     kind = label.usual_kind()
+    if encoding := encoding_mend(words):
+        return encoding
     if len(words) == 2:
         return f"--positive {shown(max(words))} (or {shown(min(words))}), which counts as 1"
     if kind == "number" and len(words) > FEW:
         return "--at-least NUMBER: the label is a number, and from it on it counts as 1"
     if len(words) <= 256 and kind != "text":
+        values = json.dumps(sorted(words), ensure_ascii=False) if len(words) <= FEW else "[...]"
         return (
-            f"label = {{ values = [...] }} to the schema: there are {len(words)} labels; or "
-            f"--positive and the one that counts as 1"
+            f"label = {{ values = {values} }} above all tables of the schema: there are "
+            f"{len(words)} labels; or --positive and the one that counts as 1"
         )
     return "another --label: this column holds text, and no rule can predict that"
 
@@ -157,26 +217,38 @@ def counted(number: int, what: str) -> str:
 def column_advice(name: str, column: Column, declared: Mapping[str, Any] | None, form: Form) -> str:
     """Describe a column, and suggest the line to begin with."""
     kind = column.usual_kind()
-    told = f"{name!r}: {column.distinct} different values"
+    words = f"{name!r}: {column.distinct} different values"
     if column.missing:
-        told += f", missing in {counted(column.missing, 'row')}"
+        words += f", missing in {counted(column.missing, 'row')}"
+    if not column.values:
+        return f"{name!r} is empty: no rule can use it"
     if kind == "object":
-        return f"{told}; an object: name a value in it, as in '{name}.KEY'"
+        return f"{words}; an object: name a value in it, as in '{name}.KEY'"
     if len(column.values) > MANY and kind != "date":
         if max(column.values.values()) == 1 and _are_names(column):
-            return f"{told}, each once: an id or a text, which no rule can use (--id, if it is one)"
+            return (
+                f"{words}, each once: an id or a text, which no rule can use (--id, if it is one)"
+            )
         if kind != "number" and "buckets" not in (declared or {}):
-            return f"{told}: {_too_many(name)}"
+            return f"{words}: {_too_many(name)}"
     if kind == "text":
-        return f"{told}; text, which no rule can use"
+        return f"{words}; text, which no rule can use"
     if declared is not None:
         return ""
+    sample = list(column.values)[:SAMPLED]
+    needed = date_mend(sample, form) if kind == "date" else _marks(sample, form)
     line = {
         "number": "range = [LOW, HIGH]",
         "date": f"date = {list(GRIDS)}".replace("'", '"'),
-    }.get(kind, "values = [...]")
-    needed = "" if kind != "date" else date_mend(list(column.values)[:SAMPLED], form)
-    return f"{told}; to use it: {below(name, line)}{f', and {needed}' if needed else ''}"
+    }.get("number" if kind != "date" and needed else kind, "values = [...]")
+    return f"{words}; to use it: {below(name, line)}{f', and {needed}' if needed else ''}"
+
+
+def _marks(values: Sequence[Any], form: Form) -> str:
+    """Return how numbers are written that are not read as they are."""
+    number = number_reader(form)
+    texts = [text for text in values if isinstance(text, str) and not reads(number, text)]
+    return number_mend(texts) if texts else ""
 
 
 def _are_names(column: Column) -> bool:

@@ -67,24 +67,24 @@ class Stopping(AbstractContextManager["Stopping"]):
         room = threading.Semaphore(_AHEAD)
         self._wake = lambda: arrived.put(_End())  # a put is safe in a signal handler
         threading.Thread(target=_fill, args=(items, arrived, room), daemon=True).start()
-        began = asked = time.monotonic()
+        began = waiting_since = time.monotonic()
         due = _next_multiple(every, began, began)
         while self.signal is None or not arrived.empty():
             try:
                 item = arrived.get(timeout=min(max(due - time.monotonic(), 0.0), _LONGEST))
             except Empty:
-                asked = time.monotonic()
+                waiting_since = time.monotonic()
             else:
                 if isinstance(item, _End):
                     if item.problem is not None:
                         raise item.problem
                     return
                 room.release()
-                asked = time.monotonic()
+                waiting_since = time.monotonic()
                 yield item
             now = time.monotonic()
             if now >= due:
-                if now - asked < _PUNCTUAL:
+                if now - waiting_since < _PUNCTUAL:
                     yield Tick()
                 due = _next_multiple(every, began, time.monotonic())
 

@@ -11,19 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from typing import IO, Any, Final
+
+import numpy as np
 
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass, Domain, Point
 from littlestone.concepts.records.columns import EXACT
 from littlestone.concepts.schema import Cells
-from littlestone.runs.intake.cells import WHOLE, CellReader, LabelReader, Misfit
-from littlestone.runs.intake.event import Event, by_halving
-from littlestone.runs.intake.sources import BadRow, Form, Position, Row, is_live, rows
+from littlestone.runs.intake.cells import WHOLE, CellReader, LabelReader, Misfit, is_empty
+from littlestone.runs.intake.event import Event, EventBlock, by_halving
+from littlestone.runs.intake.form import BadRow, Form, Row
+from littlestone.runs.intake.sources import Position, is_live, rows
 from littlestone.runs.intake.users import NAMELESS, canonical_user
 
-_AT_ONCE: Final = 512
+_AT_ONCE: Final = 1000
 _FEW: Final = 16
 _MOST_DIGITS: Final = 4000  # 1e999999999 is short and would fill the memory
 
@@ -52,10 +55,13 @@ class Columns:
                 "positive and at-least must not be given together: one says which labels count as 1"
             )
 
-    def line_name(self, line: int) -> str:
+    def line_name(self, line: int | str) -> str:
         """Return the name of an event that is a line of the origin."""
         return f"{self.origin} line {line}" if self.origin else f"line {line}"
 
+
+Item = Event | EventBlock | BadRow
+"""What rows become: events, many of them together, or what does not fit."""
 
 PointReader = Callable[[Sequence[Any]], tuple[Any, Any, Misfit | None]]
 """The point as it is stored, its canonical form, and what a stand-in was needed for."""
@@ -70,7 +76,24 @@ def read(
     form: Form | None = None,
     position: Position | None = None,
 ) -> Iterator[Event | BadRow]:
-    """Yield the events of a file (.csv, .tsv, .jsonl, .gz, .parquet) or a pipe (``-``).
+    """Yield the events of a file (.csv, .tsv, .jsonl, .gz, .parquet) or a pipe (``-``)."""
+    return singly(
+        read_blocks(
+            source, concepts, columns, standard_input=standard_input, form=form, position=position
+        )
+    )
+
+
+def read_blocks(
+    source: str,
+    concepts: ConceptClass,
+    columns: Columns,
+    *,
+    standard_input: IO[bytes],
+    form: Form | None = None,
+    position: Position | None = None,
+) -> Iterator[Item]:
+    """Yield the events of a file or a pipe, in blocks where many rows of a file fit.
 
     A pipe, named or not, holds JSON lines if its first line begins with a brace, and CSV otherwise.
     A source that cannot be read, or lacks a column, is rejected at once; rows are read lazily.
@@ -78,7 +101,7 @@ def read(
     needed = needed_columns(concepts, columns)
     whose = [] if columns.user is None else [columns.user]
     found = rows(source, needed, form or Form(), standard_input, position, whose)
-    return events_of(found, concepts, columns, at_once=not is_live(source), form=form)
+    return blocks_of(found, concepts, columns, at_once=not is_live(source), form=form)
 
 
 def events_of(
@@ -90,27 +113,51 @@ def events_of(
     form: Form | None = None,
 ) -> Iterator[Event | BadRow]:
     """Yield the events of rows that have the needed columns, in their order."""
-    return event_reader(concepts, columns, at_once=at_once, form=form)(found)
+    return singly(blocks_of(found, concepts, columns, at_once=at_once, form=form))
+
+
+def singly(items: Iterable[Item]) -> Iterator[Event | BadRow]:
+    """Yield the events of blocks one by one."""
+    return chain.from_iterable(item if isinstance(item, EventBlock) else (item,) for item in items)
 
 
 def event_reader(
     concepts: ConceptClass, columns: Columns, *, at_once: bool, form: Form | None = None
 ) -> Callable[[Iterator[Row]], Iterator[Event | BadRow]]:
-    """Return a function that converts rows to events, for many small sources.
+    """Return a function that converts rows to events, for many small sources."""
+    reader = _block_reader(concepts, columns, at_once=at_once, form=form)
+    return lambda found: singly(reader(found))
+
+
+def blocks_of(
+    found: Iterator[Row],
+    concepts: ConceptClass,
+    columns: Columns,
+    *,
+    at_once: bool,
+    form: Form | None = None,
+) -> Iterator[Item]:
+    """Yield the same as ``events_of``, in blocks where many rows fit.
 
     ``at_once`` reads many records at a time; rows of a pipe would wait for the rest of a chunk.
     """
+    return _block_reader(concepts, columns, at_once=at_once, form=form)(found)
+
+
+def _block_reader(
+    concepts: ConceptClass, columns: Columns, *, at_once: bool, form: Form | None
+) -> Callable[[Iterator[Row]], Iterator[Item]]:
     points = point_reader(concepts.domain, columns.feature, form)
     labels = _label_reader(concepts.domain, columns, form)
     instead = _stand_in(concepts.domain)
-    singly = partial(_events, points=points, labels=labels, columns=columns, instead=instead)
+    few = partial(_events, points=points, labels=labels, columns=columns, instead=instead)
     if not at_once or not isinstance(concepts.domain, Records):
-        return singly
+        return few
     reader = _columns_reader(concepts.domain, labels, columns, form)
 
-    def many(found: Iterator[Row]) -> Iterator[Event | BadRow]:
+    def many(found: Iterator[Row]) -> Iterator[Item]:
         chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
-        return chain.from_iterable(_bulk(chunk, reader, singly) for chunk in chunks)
+        return chain.from_iterable(_bulk(chunk, reader, few) for chunk in chunks)
 
     return many
 
@@ -120,7 +167,7 @@ def read_points(
     domain: Domain,
     *,
     feature: str | None = None,
-    kept: str | None = None,
+    name_column: str | None = None,
     standard_input: IO[bytes],
     form: Form | None = None,
 ) -> Iterator[tuple[int, Any, Point | None, Misfit | None]]:
@@ -130,14 +177,14 @@ def read_points(
     """
     columns = Columns(label="", feature=feature)
     points, instead = point_reader(domain, feature, form), _stand_in(domain)
-    needed = [*([] if kept is None else [kept]), *_point_columns(domain, columns)]
+    needed = [*([] if name_column is None else [name_column]), *_point_columns(domain, columns)]
     for line, row in rows(source, needed, form or Form(), standard_input):
         if isinstance(row, BadRow):
             yield line, None, instead, Misfit("", str(row))
             continue
-        name = None if kept is None else row[0]
+        name = None if name_column is None else row[0]
         try:
-            _, canonical, misfit = points(row[kept is not None :])
+            _, canonical, misfit = points(row[name_column is not None :])
         except Misfit as problem:
             canonical, misfit = None, problem
         yield line, name, canonical, misfit
@@ -164,12 +211,14 @@ def _events(
 ) -> Iterator[Event | BadRow]:
     named, owned = columns.identity is not None, columns.user is not None
     first = 1 + named + owned
-    nobody = NAMELESS if owned else None
+    no_user = NAMELESS if owned else None
     for line, row in found:
         if isinstance(row, BadRow):
             if instead is not None:
                 identity = columns.line_name(line)
-                row = replace(row, stand_in=Event(identity, instead, 0, line, (instead, 0), nobody))
+                row = replace(
+                    row, stand_in=Event(identity, instead, 0, line, (instead, 0), no_user)
+                )
             yield row
             continue
         try:
@@ -188,7 +237,7 @@ def _events(
         except Misfit as problem:
             identity = columns.line_name(line)
             misfit = problem  # it takes precedence: an event without its id cannot be named
-        user = nobody
+        user = no_user
         if owned:
             try:
                 user = user_of(row[first - 1], columns)
@@ -203,21 +252,21 @@ def _events(
 
 
 _REFUSALS: Final = (ValueError, TypeError, KeyError, OverflowError)
-AtOnce = Callable[[Sequence[Row]], list[Event]]
+AtOnce = Callable[[Sequence[Row]], Sequence[Item]]
 """Returns the events of rows that all fit; ValueError, TypeError or KeyError if one may not."""
 
 
 def _bulk(
-    chunk: list[Row], at_once: AtOnce, singly: Callable[[Iterable[Row]], Iterator[Event | BadRow]]
-) -> Iterable[Event | BadRow]:
+    chunk: list[Row], at_once: AtOnce, few: Callable[[Iterable[Row]], Iterator[Item]]
+) -> Iterable[Item]:
     """Read rows in bulk; find those that may not fit by halving, and read them one by one."""
 
-    def few(rows: Sequence[Row], refusal: Exception | None = None) -> Iterator[Event | BadRow]:
-        return singly(rows)
+    def refused(rows: Sequence[Row], refusal: Exception) -> Iterator[Item]:
+        return few(rows)
 
     if len(chunk) < _FEW:
         return few(chunk)
-    return by_halving(chunk, at_once, few, refusals=_REFUSALS, least=_FEW - 1)
+    return by_halving(chunk, at_once, refused, refusals=_REFUSALS, least=_FEW - 1)
 
 
 def _columns_reader(
@@ -225,22 +274,22 @@ def _columns_reader(
 ) -> AtOnce:
     readers = [CellReader(part, form) for part in domain.fields]
 
-    def at_once(chunk: Sequence[Row]) -> list[Event]:
-        lines = [line for line, _ in chunk]
-        labels, *values = zip(*(row for _, row in chunk), strict=True)
+    def at_once(chunk: Sequence[Row]) -> list[EventBlock]:
+        lines, found = map(list, zip(*chunk, strict=True))
+        labels, *values = zip(*found, strict=True)
         if columns.identity is None:
-            ids = [columns.line_name(line) for line in lines]
+            before = columns.line_name("")
+            ids = [f"{before}{line}" for line in lines]
         else:
             ids = [_identity(value, columns) for value in values.pop(0)]
-        users: Iterable[str | None] = repeat(None, len(lines))
+        users = None
         if columns.user is not None:
             users = [user_of(value, columns) for value in values.pop(0)]
-        known = labels_of.many(labels)
-        cells = [reader.many(column) for reader, column in zip(readers, values, strict=True)]
-        points = list(zip(*cells, strict=True))
-        examples = zip(points, known, strict=True)
-        fields = zip(ids, points, known, lines, examples, users, strict=True)
-        return list(map(Event._make, fields))
+        known = np.array(labels_of.many(labels), dtype=np.uint8)
+        points = np.empty((len(lines), len(readers)), dtype=np.int64)
+        for place, (reader, column) in enumerate(zip(readers, values, strict=True)):
+            points[:, place] = reader.many(column)
+        return [EventBlock(ids, points, known, lines, users)]
 
     return at_once
 
@@ -257,7 +306,7 @@ def _label_reader(domain: Domain, columns: Columns, form: Form | None) -> LabelR
 
 def _identity(value: Any, columns: Columns) -> str:
     name = columns.identity or ""
-    if value is None or value == "":
+    if is_empty(value):
         raise Misfit(name, "is missing")
     try:
         text = str(value)
@@ -293,7 +342,7 @@ def point_reader(domain: Domain, feature: str | None, form: Form | None = None) 
 
     def point(values: Sequence[Any]) -> tuple[Any, Any, None]:
         (value,) = values
-        if value is None or value == "":
+        if type(value) is not int and is_empty(value):
             raise Misfit(feature, "is missing")
         try:
             plain = _storable(value) if not whole else value

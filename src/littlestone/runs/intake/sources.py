@@ -6,7 +6,6 @@ and the declarations, never on its rows.
 """
 
 import codecs
-import csv
 import gzip
 import io
 import json
@@ -14,89 +13,27 @@ import os
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
-from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, Final
 
-from littlestone.concepts.records.dates import require_date_format
+from littlestone.concepts.records.columns import Unreadable
+from littlestone.runs.intake.csv_rows import csv_rows, header_of, refuse_twice
+from littlestone.runs.intake.form import UNICODE, BadRow, Form, Row, shown
 
-DELIMITERS: Final = (",", ";", "\t", "|")
-_THOUSANDS: Final = (",", ".", "'", "’", " ")
-_UNICODE: Final = ("utf-8", "utf-16", "utf-32")
+_CSV: Final = (".csv", ".tsv", ".txt")
+_JSON: Final = (".jsonl", ".ndjson")
+_SHEET: Final = "save the sheet as CSV (UTF-8)"
+_INSTEAD: Final = {
+    ".json": "write one object per line, for an array: python3 -c 'import json, sys; "
+    "[print(json.dumps(row)) for row in json.load(sys.stdin)]' < {path} > {stem}.jsonl",
+    ".zip": "unpack it first",
+    ".xlsx": _SHEET,
+    ".xls": _SHEET,
+    ".ods": _SHEET,
+}
 _LOOKED_AT: Final = 1000
-_SHOWN: Final = 120
-
-
-@dataclass(frozen=True, slots=True)
-class BadRow:
-    """A row that does not fit, and why; local information that is never published.
-
-    ``stand_in`` is the event that the row counts as where every row is a round.
-    """
-
-    line: int
-    reason: str
-    field: str = ""
-    got: str = ""
-    stand_in: Any = None
-
-    def __str__(self) -> str:
-        field = f"{self.field!r} " if self.field else ""
-        return f"{field}{self.reason}{f', got {self.got}' if self.got else ''}"
-
-
-def shown(value: Any) -> str:
-    """Return as much of a value as fits into a message, without control characters."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # a number with too many digits, or deeply nested lists
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
-    """How a source is written: public values that its owner declares.
-
-    Args:
-        delimiter: The separator of a CSV; by default the one that fits the header.
-        encoding: The encoding of the text.
-        header: Whether the first line of a CSV has the names of the columns.
-        complete: Whether a last line without a line end is a row. It may be half-written.
-        decimal: The decimal mark of numbers in text.
-        thousands: What may separate groups of three digits before it; a space is any space.
-        date_format: How dates in text are written, as for ``datetime.strptime``; by default ISO
-            8601.
-    """
-
-    delimiter: str | None = None
-    encoding: str = "utf-8-sig"
-    header: bool = True
-    complete: bool = True
-    decimal: str = "."
-    thousands: str | None = None
-    date_format: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.decimal not in (".", ","):
-            raise ValueError(f"decimal must be '.' or ',', got {self.decimal!r}")
-        if self.thousands is not None and (
-            self.thousands not in _THOUSANDS or self.thousands == self.decimal
-        ):
-            raise ValueError(
-                f"thousands must be one of {', '.join(map(repr, _THOUSANDS))} and not the decimal "
-                f"mark, got {self.thousands!r}"
-            )
-        if self.date_format is not None:
-            require_date_format(self.date_format)
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
-            raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
-        if not _is_text(self.encoding):
-            raise ValueError(
-                f"encoding must be a known one of text, such as latin-1, got {self.encoding!r}"
-            )
 
 
 class Position:
@@ -118,10 +55,6 @@ class Position:
         if self._file is None or not self._size:
             return None
         return 1.0 if self._file.closed else self._file.tell() / self._size
-
-
-Row = tuple[int, Sequence[Any] | BadRow]
-"""The number of the line, and the values of the requested columns."""
 
 
 def rows(
@@ -150,17 +83,11 @@ def rows(
         raise ValueError(f"there is no file {source!r}")
     if is_live(source):
         return _piped(_lines(path, form, position), needed, form, always)
-    kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if path.suffix == ".parquet":
         return _parquet(path, needed)
-    if kind not in (".csv", ".tsv", ".jsonl", ".ndjson"):
-        raise ValueError(
-            f"file must end in .csv, .tsv, .jsonl (.gz, too) or .parquet, got {source!r}"
-        )
-    if kind == ".tsv" and form.delimiter is None:
-        form = replace(form, delimiter="\t")
-    if kind in (".csv", ".tsv"):  # the header is read at once
-        return _csv(_lines(path, form, position), needed, form)
+    kind, form = _kind(path, form)
+    if kind in _CSV:  # the header is read at once
+        return csv_rows(_lines(path, form, position), needed, form, ahead=True)
     with closing(_lines(path, form)) as lines:  # checked before anything is created
         _refuse_absent(lines, needed)
     return json_lines(_lines(path, form, position), needed)
@@ -183,25 +110,36 @@ def dialect_of(source: str, needed: Sequence[str], form: Form) -> tuple[str | No
         raise ValueError(f"there is no file {source!r}")
     if path.suffix == ".parquet":
         return None, _parquet_names(path)
-    kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
-    if kind not in (".csv", ".tsv", ".jsonl", ".ndjson"):
-        raise ValueError(
-            f"file must end in .csv, .tsv, .jsonl (.gz, too) or .parquet, got {source!r}"
-        )
-    if kind == ".tsv" and form.delimiter is None:
-        form = replace(form, delimiter="\t")
+    kind, form = _kind(path, form)
     with closing(_lines(path, form)) as lines:
-        if kind in (".csv", ".tsv"):
-            return _dialect(next(lines, ""), needed, form)
+        if kind in _CSV:
+            numbered = islice(enumerate(lines, start=1), form.skip, None)
+            return header_of(numbered, needed, form, ahead=True)
         names = _nested_names(islice(lines, _LOOKED_AT))
     if not names:
         raise ValueError(f"the first rows of {source!r} have no names")
     return None, names
 
 
+def _kind(path: Path, form: Form) -> tuple[str, Form]:
+    """Return the kind of a text file by its name, and its form; refuse another kind of file."""
+    kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if kind not in (*_CSV, *_JSON):
+        instead = _INSTEAD.get(path.suffix.lower(), "rename it if it is one of these").format(
+            path=path, stem=path.with_suffix("")
+        )
+        raise ValueError(
+            f"file must end in .csv, .tsv, .txt, .jsonl (.gz, too) or .parquet, got {str(path)!r}: "
+            f"{instead}"
+        )
+    if kind == ".tsv" and form.delimiter is None:
+        form = replace(form, delimiter="\t")
+    return kind, form
+
+
 def has_header(source: str) -> bool:
     """Return whether the names of the columns are written once, not in each row."""
-    return not source.removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+    return not source.removesuffix(".gz").endswith(_JSON)
 
 
 def column_kinds(source: str) -> dict[str, str]:
@@ -274,22 +212,12 @@ def _text(stream: IO[bytes], form: Form) -> IO[str] | Generator[str, None, None]
     """
     name = codecs.lookup(form.encoding).name
     errors = "surrogateescape" if name.startswith("utf-8") else "replace"
-    if name.startswith(_UNICODE) or "\n".encode(name) != b"\n":
+    if name.startswith(UNICODE) or "\n".encode(name) != b"\n":
         return io.TextIOWrapper(stream, encoding=name, errors=errors, newline="\n")
     return (
         line.removesuffix(b"\n").decode(name, errors) + "\n" * line.endswith(b"\n")
         for line in stream
     )
-
-
-def _is_text(encoding: str) -> bool:
-    """Return whether it can be read line by line: Punycode writes a text as a whole."""
-    try:
-        ends = "\n".encode(encoding)
-        ends.decode(encoding, "replace")
-    except (LookupError, ValueError):
-        return False
-    return len(ends) == 1 or codecs.lookup(encoding).name.startswith(_UNICODE)
 
 
 def _piped(
@@ -302,7 +230,7 @@ def _piped(
     if first.lstrip().startswith("{"):
         _refuse_absent([first], named)
         return json_lines(whole, needed)
-    return _csv(whole, needed, form)
+    return csv_rows(whole, needed, form)
 
 
 def json_lines(lines: Iterable[str], needed: Sequence[str]) -> Iterator[Row]:
@@ -355,80 +283,6 @@ def _refuse_absent(lines: Iterable[str], needed: Sequence[str]) -> None:
         )
 
 
-def _csv(lines: Iterable[str], needed: Sequence[str], form: Form) -> Iterator[Row]:
-    stream = enumerate(lines, start=1)
-    if not form.header:
-        wrong = [name for name in needed if not name.isdecimal() or not int(name)]
-        if wrong:
-            raise ValueError(f"without a header columns are named 1, 2, …, got {wrong[0]!r}")
-        return _csv_rows(stream, form.delimiter or ",", None, [int(name) - 1 for name in needed])
-    header = next(stream, (1, ""))[1]
-    if not header.strip():
-        whole = "" if form.complete else " that ends (--complete if nothing follows it)"
-        raise ValueError(
-            f"the CSV has no header line{whole} (--no-header if its first line is a row)"
-        )
-    delimiter, names = _dialect(header, needed, form)
-    return _csv_rows(stream, delimiter, len(names), [names.index(name) for name in needed])
-
-
-def _dialect(header: str, needed: Sequence[str], form: Form) -> tuple[str, list[str]]:
-    """Return the delimiter and the names of the columns; each needed one must occur once."""
-    found = {}
-    for delimiter in (form.delimiter,) if form.delimiter else DELIMITERS:
-        try:
-            found[delimiter] = [name.strip() for name in _split(header, delimiter)]
-        except csv.Error as problem:
-            raise ValueError(f"the header is not a line of CSV: {problem}") from None
-    delimiter = max(found, key=lambda each: (len({*needed} & {*found[each]}), len(found[each])))
-    names = found[delimiter]
-    if any("\ud800" <= letter <= "\udfff" for letter in header):
-        raise ValueError("the header is not UTF-8: give --encoding, for instance latin-1")
-    missing = [name for name in needed if name not in names]
-    if missing:
-        raise ValueError(
-            f"there is no column {missing[0]!r}; there are: {', '.join(map(shown, names[:50]))} "
-            f"(--no-header if these are values, --delimiter if they are in one)"
-        )
-    _refuse_twice(names, needed)
-    return delimiter, names
-
-
-def _refuse_twice(names: Sequence[str], needed: Sequence[str]) -> None:
-    twice = [name for name in needed if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"column {twice[0]!r} must occur once, got {names.count(twice[0])}")
-
-
-def _split(text: str, delimiter: str) -> list[str]:
-    text = text.rstrip("\r\n")
-    if '"' not in text:
-        return text.split(delimiter)
-    return next(csv.reader([text], delimiter=delimiter, strict=True))
-
-
-def _csv_rows(
-    stream: Iterable[tuple[int, str]], delimiter: str, width: int | None, places: Sequence[int]
-) -> Iterator[Row]:
-    """Yield rows; without a header a row needs only the requested values."""
-    least = max(places) + 1
-    chosen = itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
-    for line, text in stream:
-        bare = text.rstrip("\r\n")
-        if '"' not in bare:
-            values = bare.split(delimiter)
-        else:
-            try:
-                values = _split(bare, delimiter)
-            except csv.Error as problem:
-                yield line, BadRow(line, "not a line of CSV (a row is one line)", got=str(problem))
-                continue
-        if len(values) == width or (width is None and len(values) >= least and bare):
-            yield line, chosen(values)
-        elif bare:
-            yield line, BadRow(line, f"not {width or least} values", got=str(len(values)))
-
-
 def _parquet_names(path: Path) -> list[str]:
     try:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415
@@ -449,7 +303,7 @@ def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
     missing = [name for name in needed if name not in names]
     if missing:
         raise ValueError(f"there is no column {missing[0]!r}; there are: {', '.join(names)}")
-    _refuse_twice(names, needed)
+    refuse_twice(names, needed)
     batches = parquet.ParquetFile(path).iter_batches(columns=list(dict.fromkeys(needed)))
     return enumerate(_parquet_rows(path, batches, needed, ArrowException), start=1)
 
@@ -463,16 +317,6 @@ def _parquet_rows(
             yield from zip(*columns, strict=True)
     except trouble as problem:
         raise ValueError(f"{path} is damaged: {problem}") from None
-
-
-class Unreadable:
-    """Stands for a value that Python cannot hold: a date past the year 9999, bytes in a text."""
-
-    def __repr__(self) -> str:
-        return "a value that Python cannot hold"
-
-    def __str__(self) -> str:
-        raise ValueError("this value cannot be written down")  # for example as an id
 
 
 def _values(column: Any) -> list[Any]:

@@ -19,7 +19,7 @@ import hashlib
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from struct import Struct
 from typing import Any, Final, Self
@@ -31,6 +31,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.runs.journal.records import DIGEST_BYTES
 
 NAMELESS: Final = ""
+_MOST: Final = 1_000  # normalizing takes the square of the time for marks on one letter
 _NAMES: Final = (str, int, float, Decimal)  # a union would be built on each call
 # All numbers in ASCII match this, and few other names do.
 _FIRST: Final = frozenset("0123456789+-._e")
@@ -56,6 +57,8 @@ def canonical_user(name: Any) -> str:
     if type(name) is not str and not isinstance(name, _NAMES):
         raise ValueError(f"user must be text or a number, got a {type(name).__name__}")
     text = str(name)
+    if len(text) > _MOST:
+        raise ValueError(f"user must have at most {_MOST:,} characters, got {len(text):,}")
     if text.isascii() and text.isprintable():  # it has one form apart from case, spaces and numbers
         text = text.lower()
         if " " in text:
@@ -126,9 +129,8 @@ def promise_of(recipe: PrivateLearner, users: str | None) -> str:
 
 
 _BUCKETS: Final = 1 << 16
-_PARTS: Final = Struct(
-    ">HIHQ"
-)  # the bucket; the key, by which the users in it are sorted; the rest
+# The bucket; the key, by which the users in it are sorted; the rest.
+_unpacked: Final = Struct(">HIHQ").unpack
 _COLUMNS: Final = np.dtype([("bucket", ">u2"), ("key", ">u4"), ("middle", ">u2"), ("rest", ">u8")])
 _MANY: Final = 4_096
 _SHARE: Final = 256  # merging for each 256th of the names amortizes well
@@ -178,31 +180,24 @@ class CountedUsers:
         """Return how many users are known, except the recent ones."""
         return len(self._keys)
 
-    def add(self, digests: Iterable[bytes]) -> Iterator[int]:
-        """Count one event for each digest; yield how many there were before, at most ``most``."""
-        recent, most, unpack = self._recent, self._most, _PARTS.unpack
-        view, offsets, room = self._view, self._offsets, self._room()
-        for digest in digests:
-            before = recent.get(digest)
-            if before is None:
-                bucket, key, middle, rest = unpack(digest)
-                end = offsets[bucket + 1]
-                place = bisect_left(view, key, offsets[bucket], end)
-                if place < end and view[place] == key:
-                    known = self._known(place, end, key, middle, rest)
-                    if known is not None:
-                        yield known
-                        continue
-                before = 0
-                if len(recent) >= room:
-                    self._merge()
-                    view, offsets, room = self._view, self._offsets, self._room()
-            recent[digest] = before + 1 if before < most else before
-            yield before
-
-    def _room(self) -> int:
-        """Return how many recent users there may be."""
-        return max(_MANY, len(self._keys) // _SHARE)
+    def add(self, digest: bytes) -> int:
+        """Count one event of a user; return how many there were before, at most ``most``."""
+        recent = self._recent
+        before = recent.get(digest)
+        if before is None:
+            bucket, key, middle, rest = _unpacked(digest)
+            view, offsets = self._view, self._offsets
+            end = offsets[bucket + 1]
+            place = bisect_left(view, key, offsets[bucket], end)
+            if place < end and view[place] == key:
+                known = self._known(place, end, key, middle, rest)
+                if known is not None:
+                    return known
+            before = 0
+            if len(recent) >= self._room:
+                self._merge()
+        recent[digest] = before + 1 if before < self._most else before
+        return before
 
     def _known(self, place: int, end: int, key: int, middle: int, rest: int) -> int | None:
         """Count one more event of a user from this place on; None if the user is not there."""
@@ -240,6 +235,7 @@ class CountedUsers:
         self._counts = _joined(self._counts, counts, places, old)
         self._starts[1:] += np.cumsum(np.bincount(buckets, minlength=_BUCKETS)).astype(np.uint32)
         self._view, self._offsets = _numbers(self._keys), _numbers(self._starts)
+        self._room = max(_MANY, len(self._keys) // _SHARE)  # recent users there may be
 
 
 def _numbers(array: NDArray[np.uint32]) -> Any:

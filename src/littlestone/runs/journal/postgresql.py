@@ -167,14 +167,14 @@ class PostgresReading:
         self._place, self._connection = place, connection
         self.key = read_secret(place.secret)
         self._run = fingerprint(self.key)
-        self._told, self._branch = self._row()
+        self._about, self._branch = self._row()
 
     def __str__(self) -> str:
         return str(self._place)
 
     def about(self) -> dict[str, str]:
         """Return what the run was created with."""
-        return dict(json.loads(self._told))
+        return dict(json.loads(self._about))
 
     def read(self, kind: str, *, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield entries page by page, so that an abandoned reader leaves no transaction open."""
@@ -228,7 +228,7 @@ class PostgresJournal(PostgresReading):
                 if durable == "off":  # a mark ahead of the database would reject it forever
                     connection.execute("SET synchronous_commit = on")
                 self._lock()
-                self._told, self._branch = self._row()
+                self._about, self._branch = self._row()
         except BaseException:
             connection.close()
             raise

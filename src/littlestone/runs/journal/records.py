@@ -8,12 +8,13 @@ import hashlib
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from littlestone.concepts.protocols import Example, Hypothesis, Label
+from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.errors import StoreError
 from littlestone.runs.files import fingerprint
 from littlestone.runs.journal.protocol import RELEASES, Entry, Reading
@@ -39,18 +40,55 @@ class Release(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """An event as it is logged; its body is dropped at the next checkpoint.
-
-    ``user`` is a keyed digest, where users are counted by the log. ``example`` is the body in
-    canonical form, if it is known; it is not stored.
-    """
+    """An event as the log knows it: ``user`` is a keyed digest, where users are counted."""
 
     round: int
     id: str
     digest: bytes
-    body: str | None
     user: bytes | None = None
-    example: Example | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Events that are logged together, of the rounds from ``first`` on, as columns.
+
+    ``users`` has keyed digests, where users are counted by the log, and is empty elsewhere.
+    ``points`` and ``labels`` are the bodies in canonical form, one by one or as a block, if they
+    are known; they are not stored. The bodies are dropped at the next checkpoint.
+    """
+
+    first: int
+    ids: Sequence[str]
+    digests: Sequence[bytes]
+    bodies: Sequence[str]
+    users: Sequence[bytes] = ()
+    points: Any = None
+    labels: Any = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def last(self) -> int:
+        """The round of the last event."""
+        return self.first + len(self.ids) - 1
+
+    def events(self) -> Iterator[Taken]:
+        """Yield the events, without their bodies."""
+        users: Sequence[bytes | None] = self.users or [None] * len(self)
+        columns = self.ids, self.digests, users
+        return map(Taken._make, zip(range(self.first, self.last + 1), *columns, strict=True))
+
+    def at(self, places: Sequence[int]) -> "Group":
+        """Return the events at some places, numbered without gaps."""
+
+        def chosen(column: Any) -> Any:
+            if isinstance(column, np.ndarray):
+                return column[places]
+            return [column[place] for place in places] if column else column
+
+        columns = self.ids, self.digests, self.bodies, self.users, self.points, self.labels
+        return Group(self.first, *map(chosen, columns))
 
 
 class Checkpoint(NamedTuple):
@@ -168,10 +206,11 @@ class Block:
         last: int, hashes: bytes, digests: Buffer, users: Buffer, ids: Sequence[str]
     ) -> bytes:
         """Encode the columns of a block."""
-        names = [name.encode() for name in ids]
+        names = "".join(ids).encode()
+        texts = ids if names.isascii() else [name.encode() for name in ids]
         head = _BLOCK.pack(last - len(ids) + 1, len(ids), bool(users))
-        lengths = np.fromiter(map(len, names), "<u4", len(names)).tobytes()
-        return b"".join([head, hashes, digests, users, lengths, *names])
+        lengths = np.fromiter(map(len, texts), "<u4", len(ids)).tobytes()
+        return b"".join([head, hashes, digests, users, lengths, names])
 
     def event(self, place: int) -> Taken:
         """Return the event of a round, without its example."""
@@ -179,7 +218,7 @@ class Block:
         part = slice(DIGEST_BYTES * at, DIGEST_BYTES * (at + 1))
         start = int(self._ends[at - 1]) if at else 0
         name = self._names[start : int(self._ends[at])].decode()
-        return Taken(place, name, self._digests[part], None, self.users[part] or None)
+        return Taken(place, name, self._digests[part], self.users[part] or None)
 
     def ids(self) -> Iterator[str]:
         """Yield the ids, in order."""

@@ -12,9 +12,9 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from littlestone.runs.journal.records import (
     HASH_BYTES,
     Block,
     Checkpoint,
+    Group,
     Log,
     Release,
     Taken,
@@ -117,25 +118,20 @@ class RunLog:
 
     def append(
         self,
-        events: Sequence[Taken],
+        group: Group,
         hashes: bytes,
         releases: Sequence[Release],
         mistakes: int,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         """Log a group, its releases, and perhaps the state after it, in one commit."""
-        ids = [event.id for event in events]
-        self._known.add(ids, hashes)
-        self._ids += ids
-        users = b"".join([event.user or b"" for event in events])
-        self._digests += b"".join([event.digest for event in events])
-        self._users += users
-        self.rounds = events[-1].round
+        users = self._noted(group, hashes)
+        self.rounds = group.first + len(group.ids) - 1
         drop: Sequence[tuple[str, int]] = ()
         if checkpoint is None:
             # One line each: the first round and the mistakes, ids, users, and the examples.
-            bodies = "\n".join([event.body or "" for event in events])
-            text = f"{events[0].round} {mistakes}\n{_IDS(ids)}\n{users.hex()}\n{bodies}"
+            bodies = "\n".join(group.bodies)
+            text = f"{group.first} {mistakes}\n{_IDS(group.ids)}\n{users.hex()}\n{bodies}"
             new = [self._sealed(GROUPS, text.encode())]
         else:
             block = Block.packed(
@@ -150,6 +146,15 @@ class RunLog:
             new.append(release_entry(release))
             self._published.append(release.round)
         self._journal.write(new, drop=drop, round_number=self.rounds)
+
+    def _noted(self, group: Group, hashes: bytes) -> bytes:
+        """Remember the events of a group; return its users, joined."""
+        self._known.add(group.ids, hashes)
+        users = b"".join(group.users)
+        self._ids += group.ids
+        self._digests += b"".join(group.digests)
+        self._users += users
+        return users
 
     def releases(self, *, after: int = 0) -> Iterator[Release]:
         """Yield the releases with larger numbers, in order."""
@@ -171,7 +176,7 @@ class RunLog:
             at = place - covered - 1
             part = slice(DIGEST_BYTES * at, DIGEST_BYTES * (at + 1))
             user = bytes(self._users[part]) or None
-            return Taken(place, self._ids[at], bytes(self._digests[part]), None, user)
+            return Taken(place, self._ids[at], bytes(self._digests[part]), user)
         if self._block is None or not self._block.first <= place <= self._block.last:
             last = self._lasts[bisect_right(self._lasts, place - 1)]
             self._block = Block(self._journal.get(BLOCKS, last) or b"")
@@ -217,22 +222,17 @@ class RunLog:
             raise StoreError(f"the checkpoint in {self} does not match its hash")
         return Checkpoint.from_bytes(number, content)
 
-    def _groups(self) -> Iterator[list[Taken]]:
+    def _groups(self) -> Iterator[Group]:
         for number, body in self._journal.read(GROUPS):
             first, self.rounds = self.rounds + 1, number
             content = bytes(body[DIGEST_BYTES:])
             if self._sealed(GROUPS, content).body != body:
                 raise StoreError(f"one of the events {first} to {number} {_altered(self)}")
-            events, self.mistakes = _group(content, first)
-            if events[-1].round != number:
+            group, self.mistakes = _group(content, first)
+            if group.last != number:
                 raise StoreError(f"{self} is damaged: events before round {number} are missing")
-            ids = [event.id for event in events]
-            self._known.add(ids, self._known.hashes(ids))
-            self._ids += ids
-            for event in events:
-                self._digests += event.digest
-                self._users += event.user or b""
-            yield events
+            self._noted(group, self._known.hashes(group.ids))
+            yield group
 
     def _noted_releases(self) -> Iterator[Release]:
         for release in self.releases():
@@ -277,29 +277,19 @@ def _head(content: bytes) -> tuple[int, int]:
     return int(first), int(mistakes)
 
 
-def _group(content: bytes, first: int) -> tuple[list[Taken], int]:
+def _group(content: bytes, first: int) -> tuple[Group, int]:
     """Return the events of a group, and the mistakes after it."""
     if (head := _head(content))[0] != first:
         raise ValueError(f"a group begins with round {head[0]}, not {first}")
     _, ids, users, *bodies = content.split(b"\n")
-    digests = bytes.fromhex(users.decode())
-    if len(bodies) == 1 and b"\\" not in ids:  # most of those that come one by one
-        (body,) = bodies
-        named_so = ids[2:-2].decode()
-        return [Taken(first, named_so, digest_of(body), body.decode(), digests or None)], head[1]
-    owners: Any = (digests[at : at + DIGEST_BYTES] for at in range(0, len(digests), DIGEST_BYTES))
-    named = zip(
-        count(first),
-        json.loads(ids),
-        map(digest_of, bodies),
-        map(bytes.decode, bodies),
-        owners if digests else [None] * len(bodies),
-        strict=False,
-    )
-    events = [Taken(*fields) for fields in named]
-    if len(events) != len(bodies):
+    single = len(bodies) == 1 and b"\\" not in ids  # most of those that come one by one
+    names = [ids[2:-2].decode()] if single else json.loads(ids)
+    joined = bytes.fromhex(users.decode())
+    digests = [joined[at : at + DIGEST_BYTES] for at in range(0, len(joined), DIGEST_BYTES)]
+    if len(names) != len(bodies) or (digests and len(digests) != len(bodies)):
         raise ValueError("the lines of a group do not fit together")
-    return events, head[1]
+    texts = list(map(bytes.decode, bodies))
+    return Group(first, names, list(map(digest_of, bodies)), texts, digests), head[1]
 
 
 def _altered(log: RunLog) -> str:
@@ -384,12 +374,16 @@ class KnownIds:
             place = bisect_left(self._view, wanted << _SHIFT)
             alike = place < len(self._view) and self._view[place] >> _SHIFT == wanted
             return ids if alike or ids[0] in self._recent else (), hashes
-        found = [name for name in ids if name in self._recent]
+        found = list[str]()
+        if not self._recent.keys().isdisjoint(ids):
+            found = [name for name in ids if name in self._recent]
         if len(self._keys):
             shift = np.uint64(_SHIFT)
             keys = np.frombuffer(hashes, _HASHES).astype(np.uint64) << shift
+            order = np.argsort(keys)  # in order they are found several times as fast
+            keys = keys[order]
             places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-            alike_ones = np.flatnonzero(self._keys[places] >> shift == keys >> shift)
+            alike_ones = order[self._keys[places] >> shift == keys >> shift]
             found += [ids[place] for place in alike_ones.tolist()]
         return found, hashes
 

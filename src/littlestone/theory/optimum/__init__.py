@@ -1,1 +1,1 @@
-"""The best private learner of a tiny game, by a linear programme with a rational certificate."""
+"""Compute the best private learner of a tiny game, with a rational certificate."""

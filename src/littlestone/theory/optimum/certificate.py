@@ -1,8 +1,8 @@
 """A certificate proves the value of a game: a learner from above, two adversaries from below.
 
-All probabilities are whole numbers over one denominator, and every comparison is one of whole
-numbers. ``Certificate.interval`` trusts nothing but the tree of histories: it refuses what is no
-learner, is not private, or is no adversary, and computes both ends anew.
+All probabilities are integers over one denominator, and all comparisons are exact.
+``Certificate.interval`` trusts only the tree of histories: it checks that the learner is a private
+learner and that the adversaries are adversaries, and computes both bounds itself.
 """
 
 from dataclasses import dataclass
@@ -15,21 +15,21 @@ from littlestone.theory.optimum.tree import ROOT, GameTree, Split
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """Two sides of the value of one game, for e^ε between two rational numbers.
+    """Prove an upper and a lower bound of one game's value, for e^ε between two rational numbers.
 
-    From above: ``learner``, for each history of ``tree.published``; it is private for
-    ``factor[0]``. From below: ``adversary`` says for each history of ``tree.received`` how much a
-    realizable adversary goes there, and ``waits``, ``splits`` and ``ends`` how much an attacker
-    of privacy does, at ``price`` for each unit of δ. Every learner that is private for
-    ``factor[1]`` loses as much as the best one against both: if the attacker gains no more than
-    δ, its gain times the price is no more than what is paid for it.
+    Upper bound: ``learner`` has a probability for each history of ``tree.published`` and is private
+    for ``factor[0]``. Lower bound: ``adversary`` has the weight of a realizable adversary for each
+    history of ``tree.received``; ``waits``, ``splits`` and ``ends`` are the weights of a privacy
+    attacker, at ``price`` per unit of δ. Every learner that is private for ``factor[1]`` loses at
+    least as much as the best response to both: the attacker gains at most δ, so the gain times the
+    price is at most what is subtracted for it.
     """
 
     scale: int
-    """The denominator of all numbers but those of the learner."""
+    """The denominator of all numbers except the learner's."""
     learner_scale: int
     factor: tuple[Fraction, Fraction] | None
-    """A lower and an upper end of e^ε; None if ε is infinite."""
+    """A lower and an upper bound of e^ε; None if ε is infinite."""
     delta: Fraction
     learner: tuple[int, ...]
     adversary: dict[int, int]
@@ -39,22 +39,28 @@ class Certificate:
     ends: dict[int, int]
 
     def interval(self, tree: GameTree) -> tuple[Fraction, Fraction]:
-        """Return the two ends of the value, checked."""
+        """Check the certificate and return its lower and upper bound."""
         self._check_learner(tree)
         if not self.is_private(tree):
-            raise LittlestoneError("the learner is not private")
+            raise LittlestoneError("the certificate's learner is not private")
         low, high = self.lower_end(tree), self._mistakes(tree)
         if low > high:
-            raise LittlestoneError(f"the lower end {low} is above the upper end {high}")
+            raise LittlestoneError(
+                f"the certificate's lower end {low} is above its upper end {high}"
+            )
         return low, high
 
     def _check_learner(self, tree: GameTree) -> None:
         if len(self.learner) != len(tree.published) or min(self.learner) < 0:
-            raise LittlestoneError("the learner has negative or missing probabilities")
+            raise LittlestoneError(
+                "the certificate's learner has negative or missing probabilities"
+            )
         for row in tree.received:
             whole = self.learner_scale if row.before < 0 else self.learner[row.before]
             if sum(self.learner[node] for node in row.nodes.values()) != whole:
-                raise LittlestoneError("the learner's probabilities do not add up")
+                raise LittlestoneError(
+                    "the probabilities of the certificate's learner do not add up"
+                )
 
     def _mistakes(self, tree: GameTree) -> Fraction:
         """Return the learner's expected mistakes against the best realizable adversary."""
@@ -86,8 +92,7 @@ class Certificate:
         return Fraction(self._best_attack(tree), whole) <= self.delta
 
     def gains(self, tree: GameTree) -> list[int]:
-        """Return how much P(left) exceeds e^ε P(right), for each last pair; for other pairs,
-        nothing."""
+        """Return how much P(left) exceeds e^ε P(right) for each pair of the last round, else 0."""
         assert self.factor is not None
         up, down = self.factor[0].numerator, self.factor[0].denominator
         shares = [
@@ -103,7 +108,7 @@ class Certificate:
         """Return the largest gain of an attacker that chooses the examples and the difference."""
         best = [max(0, gain) for gain in self.gains(tree)]
         together = [0] * len(tree.published)
-        for number in range(len(tree.splits) - 1, -1, -1):  # a split stands before its pairs
+        for number in range(len(tree.splits) - 1, -1, -1):  # a split precedes its pairs
             split = tree.splits[number]
             gain = sum(best[pair] for pair in split.pairs)
             place, where = (together, split.node) if split.before < 0 else (best, split.before)
@@ -115,7 +120,7 @@ class Certificate:
         return sum(together[node] for node in tree.received[ROOT].nodes.values())
 
     def lower_end(self, tree: GameTree) -> Fraction:
-        """Mistakes that every private learner makes, less than which the two adversaries allow."""
+        """Return the mistakes that the two adversaries force on every private learner."""
         down = 1 if self.factor is None else self.factor[1].denominator
         costs = self._costs(tree, down * tree.unit)
         if self.factor is not None:
@@ -169,7 +174,7 @@ class Certificate:
             costs[pair.right] -= weight * (tree.unit // tree.published[pair.right].count) * up
 
     def _check_attacker(self, tree: GameTree) -> None:
-        """Of what comes to a history no more may go on; the price is what comes first."""
+        """Check that no more weight leaves a history than enters it; the price enters first."""
         flows = (*self.waits.values(), *self.splits.values(), *self.ends.values(), self.price)
         if any(flow < 0 for flow in flows):
             raise LittlestoneError("the attacker has negative probabilities")
@@ -196,5 +201,5 @@ def _origin(split: Split, together: list[int], apart: list[int]) -> tuple[list[i
 
 
 def _upwards(tree: GameTree) -> Any:
-    """Histories with the longer ones first."""
-    return reversed(range(len(tree.published)))  # each stands behind what it continues
+    """Return the histories, longest first."""
+    return reversed(range(len(tree.published)))  # each follows its prefix

@@ -20,7 +20,7 @@ from littlestone.theory.optimum.tree import MOST_NODES, ROOT, GameTree
 _DIGITS: Final = Context(prec=50)
 _BITS: Final = 60
 _LARGEST_MOST: Final = 10 * MOST_NODES
-# Beyond this, e^ε and probabilities do not fit into one programme of floats.
+# Beyond this, e^ε and the probabilities are too far apart for a solver with floats.
 _LARGE_EPSILON: Final = 14.0
 _LARGEST_EPSILON: Final = 1000
 
@@ -30,19 +30,19 @@ Labels = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class LearnerRow:
-    """What the best learner publishes after one history."""
+    """The law of the best learner's next hypothesis after one history."""
 
     history: tuple[tuple[Labels, int | None, int | None], ...]
-    """Of each earlier round: the hypothesis, the point and its label; None for silence."""
+    """For each earlier round: the hypothesis, the point and its label; None for silence."""
     probability: float
-    """Of these hypotheses, if the examples are these."""
+    """The probability of these hypotheses, given these examples."""
     law: Mapping[Labels, float]
-    """Of the next hypothesis."""
+    """The law of the next hypothesis."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimum:
-    """The value of one game, between two rational numbers, with all that proves it."""
+    """The value of one game, between two rational numbers, with its certificate."""
 
     low: Fraction
     """No private learner makes fewer mistakes, in expectation, against the best adversary."""
@@ -52,7 +52,7 @@ class Optimum:
     epsilon: float
     delta: float
     variables: int
-    """Of the linear programme."""
+    """The number of variables of the linear programme."""
     tree: GameTree = field(repr=False)
     certificate: Certificate = field(repr=False)
 
@@ -84,7 +84,7 @@ class Optimum:
         return self._law(row, taken)
 
     def table(self) -> Iterator[LearnerRow]:
-        """Yield the best learner: one row for each history, up to symmetry, that it can come to."""
+        """Yield the best learner: one row for each reachable history, up to symmetry."""
         learner, scale = self.certificate.learner, self.certificate.learner_scale
         for number, row in enumerate(self.tree.received):
             weight = scale if row.before < 0 else learner[row.before]
@@ -137,7 +137,9 @@ class Optimum:
             if place.column >= 0:
                 found |= (label ^ place.flip) << place.column
         if self._labels(found) != tuple(labels):
-            raise ValueError(f"the learner never publishes {labels!r}")
+            raise ValueError(
+                f"history has a hypothesis that the learner never publishes, {labels!r}"
+            )
         return found
 
     def _example(self, hypothesis: int, point: int, label: int) -> int:
@@ -158,15 +160,15 @@ def optimal_mistakes(
     In each round the learner publishes a hypothesis, any function of the points; the adversary
     sees it and answers with an example. Mistakes are counted against adversaries that stay
     consistent with a concept. Privacy is that of the adaptive two-world game of replaced examples,
-    against all adversaries. The value is a linear programme; a solver proposes a learner and two
-    adversaries, and whole numbers decide what they prove.
+    against all adversaries. The value is that of a linear programme. A solver proposes a learner
+    and two adversaries; exact integer arithmetic computes what they prove.
 
     Args:
         concepts: A finite class on finitely many points, or its 0/1 matrix (concepts by points).
         rounds: The horizon T.
         epsilon: Privacy parameter, at least 0; may be infinite.
         delta: Privacy parameter.
-        most: Games with more histories than this, up to symmetry, are refused.
+        most: The largest number of histories, up to symmetry, of an accepted game.
 
     Returns:
         The value between two rational numbers, and the learner that attains the upper one.
@@ -212,9 +214,9 @@ def optimal_mistakes(
 
 
 def exp_bracket(x: Fraction) -> tuple[Fraction, Fraction]:
-    """Rational numbers below and above e^x, for x >= 0, with denominators of a power of two.
+    """Return rational numbers below and above e^x, for x >= 0; denominators are powers of two.
 
-    Python's ``decimal`` rounds exp correctly, so its fiftieth digit is off by one at most.
+    Python's ``decimal`` rounds exp correctly, so its fiftieth digit is off by at most one.
 
     >>> low, high = exp_bracket(Fraction(1))
     >>> low < Fraction("2.718281828459045235360287") < high, float(high - low) < 1e-17

@@ -1,14 +1,14 @@
-"""The linear programme of a game, solved in floating point: a proposal, which proves nothing.
+"""Solve the linear programme of a game in floating point; the result is only a proposal.
 
 Variables, all at least 0, for one history of each orbit and multiplied by its ``count``:
 
-    R   the learner's probability of a history, if the examples are those of the history
-    W   mistakes that the best realizable adversary still adds from a history on
-    Z   how much more than e^ε the best adversary gains from two neighbouring histories
-    X   the same, as long as the two have not differed
+    R   the learner's probability of a history, given its examples
+    W   mistakes that the best realizable adversary adds after a history
+    Z   the attacker's gain beyond e^ε from two histories that have differed
+    X   the attacker's gain from two histories that have not differed yet
 
-and the least Σ W over the first hypotheses is the value. Privacy is the constraint Σ X ≤ δ; with
-δ = 0 it says that R(s) ≤ e^ε R(s') at the end of each pair.
+The value is the least Σ W over the first hypotheses. Privacy is the constraint Σ X ≤ δ; with δ = 0
+it says that R(s) ≤ e^ε R(s') at the end of each pair.
 """
 
 from collections.abc import Iterable
@@ -26,25 +26,25 @@ _TOLERANCE: Final = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What the solver found: a learner, and multipliers of the constraints."""
+    """The solver's result: a learner, and multipliers of the constraints."""
 
     learner: NDArray[np.float64]
-    """For each history of ``published``."""
+    """The learner's probability of each history of ``published``."""
     adversary: dict[int, float]
-    """For each of ``received``: how much an adversary that forces mistakes goes there."""
+    """For each of ``received``: the weight of an adversary that forces mistakes."""
     price: float
-    """What one unit of δ is worth."""
+    """The price of one unit of δ."""
     waits: dict[int, float]
-    """For each of ``received``: how much an attacker of privacy goes there with equal worlds."""
+    """For each of ``received``: the weight of a privacy attacker while the worlds are equal."""
     splits: dict[int, float]
-    """For each of ``splits``: how much it goes there."""
+    """For each of ``splits``: the attacker's weight."""
     ends: dict[int, float]
-    """For each last pair: how much it says "left" there."""
+    """For each last pair: the weight with which the attacker says "left"."""
 
 
 @dataclass(slots=True)
 class _Rows:
-    """Constraints ``Σ coefficient · variable ≤ bound`` (or =), with a name each."""
+    """Named constraints ``Σ coefficient · variable ≤ bound`` (or =)."""
 
     names: list[tuple[str, int]] = field(default_factory=list)
     bounds: list[float] = field(default_factory=list)
@@ -85,11 +85,11 @@ class Programme:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Variables and constraints."""
+        """The numbers of variables and constraints."""
         return self._columns, len(self._flows.names) + len(self._rows.names)
 
     def solve(self) -> Proposal:
-        """Call the solver."""
+        """Return the solver's proposal."""
         solver = optional("scipy.optimize", "the optimum")
         objective = np.zeros(self._columns)
         for number in self._tree.received[ROOT].nodes.values():
@@ -108,7 +108,7 @@ class Programme:
             },
         )
         if found.x is None:
-            raise LittlestoneError(f"the solver found nothing: {found.message}")
+            raise LittlestoneError(f"the solver found no solution: {found.message}")
         return self._read(found.x, -found.ineqlin.marginals)
 
     def _read(self, values: NDArray[np.float64], prices: NDArray[np.float64]) -> Proposal:
@@ -130,7 +130,7 @@ class Programme:
         return place[number]
 
     def _learner(self) -> None:
-        """Require that probabilities of the next publications add up to that of the last."""
+        """Require that the probabilities of a history's continuations add up to its own."""
         for number, row in enumerate(self._tree.received):
             nodes = [(node, 1.0) for node in row.nodes.values()]
             if row.before >= 0:
@@ -138,7 +138,7 @@ class Programme:
             self._flows.add("flow", number, nodes, float(number == ROOT))
 
     def _mistakes(self, number: int) -> list[tuple[int, float]]:
-        """Return what is still to come from this history on, as a sum of variables."""
+        """Return the mistakes after this history as a sum of variables."""
         node = self._tree.published[number]
         if node.level == self._tree.rounds:
             return [(number, 1.0)] if self._tree.costs(node) else []

@@ -1,4 +1,4 @@
-"""Turn a solver's floats into a certificate in whole numbers."""
+"""Turn a solver's floats into a certificate of integers."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -25,12 +25,10 @@ def certified(
     factor: tuple[Fraction, Fraction] | None,
     delta: Fraction,
 ) -> Certificate:
-    """Return the certificate whose learner is nearly that of ``above``, and its adversaries
-    ``below``'s.
+    """Return a certificate with the learner of ``above`` and the adversaries of ``below``, rounded.
 
-    A learner that is private but for a rounding error becomes private if it publishes something
-    uniformly random, whatever it is sent, with a small probability. Where ε = δ = 0 nothing but
-    forgetting the examples helps.
+    A learner that is private up to a rounding error becomes private when mixed with a little of the
+    learner that publishes uniformly at random. For ε = δ = 0 it must ignore the examples instead.
     """
     blind = factor is not None and factor[0] <= 1 and not delta
     scale, learner = _rounded(tree, above.learner)
@@ -70,7 +68,7 @@ def certified(
 
 
 def _share(tree: GameTree, learner: Certificate, uniform: Certificate) -> int:
-    """Return how much of the uniform learner makes every pair harmless, if δ = 0; else a guess."""
+    """Return the share of the uniform learner that restores privacy if δ = 0; else a guess."""
     if learner.delta:
         return 1 << 20
     most = Fraction(0)
@@ -112,7 +110,7 @@ def _uniform(tree: GameTree, scale: int) -> Learner:
 
 
 def _forgetful(tree: GameTree, scale: int, learner: Learner) -> tuple[int, Learner]:
-    """Publish as ``learner`` does if one and the same example comes in all rounds."""
+    """Return the learner that publishes as if every round had the same example."""
     example = tree.tiny.silence if tree.tiny.silent else 0
     orbits = tree.orbits
     found = []
@@ -141,7 +139,7 @@ def _path(tree: GameTree, row: int, hypothesis: int) -> list[int]:
 
 
 def _within(whole: int, floats: Mapping[int, float], names: Sequence[int]) -> dict[int, int]:
-    """Whole numbers near the floats, that add up to no more than ``whole``."""
+    """Round the floats to integers that add up to at most ``whole``."""
     parts = {name: floats.get(name, 0.0) for name in names}
     ints = {name: int(part * (1 << _BITS)) for name, part in parts.items() if part > 0}
     total = sum(ints.values())
@@ -161,7 +159,7 @@ def _adversary(tree: GameTree, proposal: Proposal, scale: int) -> dict[int, int]
 
 
 def _spread(whole: int, floats: Mapping[int, float], names: Sequence[int]) -> dict[int, int]:
-    """As ``_within``, and nothing of the whole is lost."""
+    """Round the floats to integers that add up to exactly ``whole``."""
     found = _within(whole, floats, names)
     lost = whole - sum(found.values())
     if lost and names:
@@ -173,7 +171,7 @@ def _spread(whole: int, floats: Mapping[int, float], names: Sequence[int]) -> di
 def _attacker(
     tree: GameTree, proposal: Proposal, scale: int, *, bounded: bool
 ) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
-    """With δ = 0 it may end wherever it likes; else it has no more than the price of δ."""
+    """Round the attacker's weights; unless δ = 0 they may not exceed the price of δ."""
     if not bounded:
         return {}, {}, {pair: int(p * scale) for pair, p in proposal.ends.items() if p * scale >= 1}
     begun: dict[int, list[int]] = {}
@@ -191,7 +189,7 @@ def _attacker(
             continue
         whole = int(proposal.price * scale) if node.row == ROOT else waits.get(node.row, 0)
         rows = list(node.rows.values()) if node.level + 1 < tree.rounds else []
-        # Rows and splits have numbers of their own; negative ones keep them apart.
+        # Rows and splits are numbered separately; negative numbers distinguish them.
         mine = begun.get(number, [])
         floats = {row: proposal.waits.get(row, 0.0) for row in rows}
         floats |= {-1 - split: proposal.splits.get(split, 0.0) for split in mine}

@@ -1,9 +1,9 @@
-"""A tiny concept class without its repetitions, and the symmetries that map it onto itself.
+"""Remove redundant points from a tiny concept class and find its symmetries.
 
-Of points at which all concepts agree, one is enough: an example there tells the learner nothing,
-and the round is *silent*. Of points at which all concepts agree with one another or with each
-other's opposite, one is enough, too: a learner may translate examples and hypotheses. So neither
-changes the value of the game.
+One point at which all concepts agree is enough: an example there carries no information, and the
+round is *silent*. Two points are redundant if every concept labels them equally, or every concept
+labels them differently: a learner can translate examples and hypotheses. Removing redundant points
+does not change the value of the game.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ MOST_POINTS: Final = 7
 
 
 class Place(NamedTuple):
-    """Where a point of the class went: to a column, perhaps with its labels exchanged."""
+    """The column that represents a point, and whether its labels are exchanged."""
 
     column: int
     """-1 for a point at which all concepts agree."""
@@ -28,13 +28,13 @@ class Place(NamedTuple):
 
 
 class Symmetry(NamedTuple):
-    """A permutation of the columns with exchanged labels, as what it does to everything."""
+    """A permutation of columns with exchanged labels: its images of hypotheses and examples."""
 
     hypotheses: tuple[int, ...]
     examples: tuple[int, ...]
 
     def after(self, first: "Symmetry") -> "Symmetry":
-        """``first``, and then this one."""
+        """Return the composition that applies ``first`` before this symmetry."""
         return Symmetry(
             tuple(self.hypotheses[h] for h in first.hypotheses),
             tuple(self.examples[e] for e in first.examples),
@@ -47,7 +47,7 @@ class Orbit(NamedTuple):
     first: int
     size: int
     keepers: "Symmetries"
-    """Those symmetries that leave ``first`` where it is."""
+    """The symmetries that fix ``first``."""
 
 
 Symmetries = tuple[int, ...]
@@ -55,7 +55,7 @@ Symmetries = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TinyClass:
-    """Concepts as whole numbers, whose bit x is the label of column x.
+    """Concepts as integers whose bit x is the label of column x.
 
     A hypothesis is such a number, too. Example 2x + y is the label y at column x; the last
     example, 2·columns, is silent.
@@ -66,7 +66,7 @@ class TinyClass:
     silent: bool
     """Whether there is a point at which all concepts agree."""
     places: tuple[Place, ...]
-    """Of each point of the class that this was made from."""
+    """The place of each point of the original class."""
 
     @classmethod
     def from_matrix(cls, matrix: NDArray[Any]) -> "TinyClass":
@@ -99,12 +99,12 @@ class TinyClass:
 
     @property
     def silence(self) -> int:
-        """The number of the silent example, which nobody gets wrong."""
+        """The number of the silent example, which every hypothesis predicts correctly."""
         return 2 * self.columns
 
     @cached_property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """All that map the class onto itself; the first one changes nothing."""
+        """All symmetries of the class; the first is the identity."""
         found: dict[tuple[tuple[int, ...], int], None] = {}
         class_ = set(self.concepts)
         first = self.concepts[0]
@@ -128,10 +128,10 @@ class TinyClass:
         )
 
     def examples_after(self, hypothesis: int) -> tuple[int, ...]:
-        """Return what an adversary may send after this hypothesis was published.
+        """Return the examples that an adversary may send after this hypothesis.
 
-        Where silence is possible, a learner loses nothing by treating a correctly predicted
-        example as silence: it changes with no more than this one example, and its mistakes stay.
+        Where silence is possible, a learner loses nothing by treating a correctly predicted example
+        as silence: this keeps neighbours neighbours and does not change the mistakes.
         """
         if not self.silent:
             return tuple(range(self.silence))
@@ -139,7 +139,7 @@ class TinyClass:
         return (*mistakes, self.silence)
 
     def is_mistake(self, hypothesis: int, example: int) -> bool:
-        """Return whether the labelling errs on the example."""
+        """Return whether the hypothesis mispredicts the example."""
         return example != self.silence and (hypothesis >> (example >> 1) ^ example) & 1 == 1
 
     def fitting(self, concepts: Iterable[int], example: int) -> tuple[int, ...]:
@@ -152,7 +152,7 @@ def _permuted(bits: int, order: Sequence[int]) -> int:
 
 
 class Orbits:
-    """Orbits of moves under subgroups of a class's symmetries, computed once each."""
+    """Cache the orbits of moves under subgroups of a class's symmetries."""
 
     def __init__(self, tiny: TinyClass) -> None:
         self._symmetries = tiny.symmetries
@@ -163,11 +163,11 @@ class Orbits:
         self.everything: Symmetries = tuple(range(len(self._symmetries)))
 
     def moved(self, symmetry: int, *, hypothesis: int) -> int:
-        """Return a hypothesis under a symmetry."""
+        """Return the image of a hypothesis under a symmetry."""
         return self._symmetries[symmetry].hypotheses[hypothesis]
 
     def moved_example(self, symmetry: int, example: int) -> int:
-        """Return an example under a symmetry."""
+        """Return the image of an example under a symmetry."""
         return self._symmetries[symmetry].examples[example]
 
     def product(self, second: int, first: int) -> int:
@@ -179,15 +179,14 @@ class Orbits:
         return known
 
     def of_hypotheses(self, group: Symmetries) -> Mapping[int, tuple[Orbit, int]]:
-        """Return the orbit of each hypothesis, and a symmetry of the group that takes it to the
-        first."""
+        """Return each hypothesis's orbit and a symmetry that maps it to the first element."""
         if group not in self._hypotheses:
             tables = [self._symmetries[g].hypotheses for g in group]
             self._hypotheses[group] = self._divided(group, tables)
         return self._hypotheses[group]
 
     def of_examples(self, group: Symmetries) -> Mapping[int, tuple[Orbit, int]]:
-        """Return the orbit of each example, and a symmetry that takes it to the first."""
+        """Return each example's orbit and a symmetry that maps it to the first element."""
         if group not in self._examples:
             tables = [self._symmetries[g].examples for g in group]
             self._examples[group] = self._divided(group, tables)

@@ -1,9 +1,9 @@
-"""All histories of a tiny game up to symmetry, and all pairs of neighbouring ones.
+"""Enumerate the histories of a tiny game up to symmetry, and the pairs of neighbouring ones.
 
-A history is h_1 z_1 h_2 z_2 … h_t: published hypotheses and examples. A learner is the
+A history is h_1 z_1 h_2 z_2 … h_t: published hypotheses and examples. A learner is given by the
 probabilities of its histories (its sequence form), in which privacy and worst-case mistakes are
-linear. A symmetric learner is no worse than any other: the average of a private learner over all
-symmetries of the class is private and errs no more often. So one history of each orbit is enough.
+linear. Some symmetric learner is optimal: the average of a private learner over all symmetries of
+the class is private and makes no more mistakes. So one history of each orbit is enough.
 """
 
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Published:
     fitting: tuple[int, ...]
     """The concepts that agree with all examples; none if the adversary is not realizable."""
     count: int
-    """How many orbits of hypotheses there are of this kind: the product of their sizes."""
+    """The number of histories of this kind: the product of the orbits' sizes."""
     group: Symmetries
     rows: dict[int, int] = field(default_factory=dict)
     """By example: the histories that are one example longer."""
@@ -51,7 +51,7 @@ class Received:
 
 @dataclass(slots=True)
 class Split:
-    """Two histories that have differed in one example, up to an example."""
+    """Two histories that end with an example and differ in one."""
 
     before: int
     """A pair among ``GameTree.pairs``; if the last example differs, -1."""
@@ -62,7 +62,7 @@ class Split:
 
 @dataclass(slots=True)
 class Pair:
-    """Two histories that differ in one example, up to a hypothesis."""
+    """Two histories that end with a hypothesis and differ in one example."""
 
     split: int
     left: int
@@ -72,10 +72,10 @@ class Pair:
 
 
 class GameTree:
-    """The game of so many rounds on a tiny class.
+    """The game of ``rounds`` rounds on a tiny class.
 
-    In the last round a hypothesis that is no concept is always a mistake, so it may be replaced
-    by any concept: only concepts are published there.
+    In the last round, the adversary can force a mistake on any hypothesis that is not a concept, so
+    only concepts are published there.
     """
 
     def __init__(self, tiny: TinyClass, rounds: int, *, most: int = MOST_NODES) -> None:
@@ -92,7 +92,7 @@ class GameTree:
 
     @cached_property
     def unit(self) -> int:
-        """A multiple of all counts."""
+        """A common multiple of all counts."""
         return lcm(*(node.count for node in self.published))
 
     def costs(self, node: Published) -> bool:
@@ -100,22 +100,21 @@ class GameTree:
         return bool(node.fitting) and node.fitting != (node.hypothesis,)
 
     def step(self, row: int, symmetry: int, hypothesis: int) -> tuple[int, int]:
-        """Return where a history goes that ``symmetry`` takes to ``row``, after one more
-        hypothesis."""
+        """Return the node after a hypothesis, if ``symmetry`` maps the history to ``row``."""
         here = self.received[row]
         moved = self.orbits.moved(symmetry, hypothesis=hypothesis)
         orbit, taking = self.orbits.of_hypotheses(here.group)[moved]
         return here.nodes[orbit.first], self.orbits.product(taking, symmetry)
 
     def step_example(self, node: int, symmetry: int, example: int) -> tuple[int, int]:
-        """Return where a history that ``symmetry`` takes to ``node`` goes after an example."""
+        """Return the row after an example, if ``symmetry`` maps the history to ``node``."""
         here = self.published[node]
         moved = self.orbits.moved_example(symmetry, example)
         orbit, taking = self.orbits.of_examples(here.group)[moved]
         return here.rows[orbit.first], self.orbits.product(taking, symmetry)
 
     def moves(self, level: int) -> tuple[int, ...]:
-        """Return what may be published in a round."""
+        """Return the hypotheses that may be published in a round."""
         tiny = self.tiny
         return tiny.concepts if level == self.rounds else tuple(range(1 << tiny.columns))
 
@@ -197,7 +196,7 @@ class GameTree:
                 self._follow(split, one, other, orbit.keepers, self.pairs[pair].count)
 
     def _refuse_large(self) -> None:
-        """Before it is built: an orbit has no more histories than there are symmetries."""
+        """Reject a large game before building it: an orbit has at most one history per symmetry."""
         tiny = self.tiny
         branches = len(tiny.examples_after(0)) << tiny.columns
         most = self._most * len(self.orbits.everything)

@@ -15,10 +15,10 @@ from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.learners.batch.irreducible import IrreducibleLearner
 from littlestone.learners.lazy_forest import layer
+from littlestone.learners.lazy_forest.eager_forest import Forest
 from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.learners.online import proper
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.rivals.eager_forest import Forest
 from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 
 CLOSE = UNIT >> 200

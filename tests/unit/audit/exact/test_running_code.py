@@ -222,7 +222,7 @@ def test_a_pool_that_depends_on_the_batch_is_noticed() -> None:
 
 def test_raw_words_are_refused_unless_some_are_given() -> None:
     subject = answers(drawing_from(NUMBER, epsilon=EPSILON, directions=1), LAST[NUMBER])
-    with pytest.raises(LittlestoneError, match="give words"):
+    with pytest.raises(LittlestoneError, match="pass words"):
         pool_curve(subject, numbers_only(PAIRS[0]), ())
 
 

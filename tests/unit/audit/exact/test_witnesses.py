@@ -11,7 +11,7 @@ from littlestone.audit.matrix import exact_curves
 from littlestone.audit.registry import AUDITS
 from littlestone.audit.subjects.learner_subjects import TWO_AND_A_COMMON_POINT
 from littlestone.audit.two_worlds import Deterministic, Subject, World
-from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
+from littlestone.learners.agnostic_finite.naive_recomposition import NaiveRecomposition
 
 ENUMERATED = [audit.name for audit in AUDITS.values() if audit.exact_rounds or audit.witness]
 LONG = {

@@ -13,10 +13,10 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
+from littlestone.learners.agnostic_finite.naive_recomposition import NaiveRecomposition
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
 from littlestone.theory.optimum.mistakes import optimal_mistakes
 
 NARROW = Fraction(1, 10**6)

@@ -102,9 +102,9 @@ def test_the_largest_score_decides_and_the_first_of_equal_ones() -> None:
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: LayeredTree(BASES[0], ()), "layers must be from 1 to 64"),
-        (lambda: LayeredTree(BASES[0], (FIRST,) * (MOST_LAYERS + 1)), "layers must be from 1 to"),
-        (lambda: LayeredTree(BASES[0], (DecisionTree(SCHEMA, 1),)), "one label more"),
+        (lambda: LayeredTree(BASES[0], ()), "layers must have from 1 to 64"),
+        (lambda: LayeredTree(BASES[0], (FIRST,) * (MOST_LAYERS + 1)), "layers must have from 1 to"),
+        (lambda: LayeredTree(BASES[0], (DecisionTree(SCHEMA, 1),)), "one more label"),
         (lambda: Scorecards(SCHEMA, (0, 0), (((0,), (0, 0, 0)),) * 2), "each of 3 labels"),
         (lambda: Scorecards(SCHEMA, (0, 0, 0), (((0,), (0, 0)),) * 3), "points must be"),
         (lambda: DecisionTree(SCHEMA, 3), "label must be from 0 to 2"),

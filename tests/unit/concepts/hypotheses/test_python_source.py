@@ -96,7 +96,7 @@ def test_records_are_read_as_their_schema_says(hypothesis: Any) -> None:
 
 def test_every_kind_has_a_writer() -> None:
     assert {*WRITERS, LAYERS} == set(READERS)
-    with pytest.raises(ValueError, match="no Python source is known"):
+    with pytest.raises(ValueError, match="have no Python export"):
         python_source(type("Other", (), {"to_json": lambda self: {"kind": "oracle"}})())
 
 

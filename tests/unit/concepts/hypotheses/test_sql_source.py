@@ -148,9 +148,15 @@ def test_a_missing_column_is_an_error_in_sqlite_not_a_text() -> None:
     [
         (FiniteSupport.on("a"), "'support'"),
         (Rule(Schema.from_mapping({"a\0": {"values": ["x", "y"]}}), ((0, 1, 1),)), "zero byte"),
-        (Rule(Schema.from_mapping({"a": {"values": ["x", "\ud800"]}}), ((0, 1, 1),)), "no Unicode"),
+        (
+            Rule(Schema.from_mapping({"a": {"values": ["x", "\ud800"]}}), ((0, 1, 1),)),
+            "not valid Unicode",
+        ),
         (Rule(Schema.from_mapping({"a": {"grid": [2**53 + 1]}}), ((0, 1, 1),)), "exactly"),
-        (Rule(Schema.from_mapping({"a": {"values": [1, "1", 2]}}), ((0, 1, 1),)), "same texts"),
+        (
+            Rule(Schema.from_mapping({"a": {"values": [1, "1", 2]}}), ((0, 1, 1),)),
+            "must differ as SQL text",
+        ),
     ],
     ids=["kind", "zero", "surrogate", "number", "mixed"],
 )

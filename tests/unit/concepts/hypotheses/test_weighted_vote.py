@@ -115,3 +115,22 @@ def test_where_rules_drift_the_last_one_is_taken() -> None:
     assert Releases([*known, *drift]).steady() == ABOVE[2]
     settled = [(51_000, NEVER), (52_000, ABOVE[0]), (60_000, NEVER)]
     assert Releases([*known, *settled]).steady() == ABOVE[0]
+
+
+def test_a_late_round_counts_more_than_an_early_one() -> None:
+    """The first rule has had more rounds of the last half, but early ones."""
+    early, late = ABOVE[0], ABOVE[1]
+    starts = (0, 100, 200, 760, 900, 902, 950, 952, 1000)
+    releases = Releases((start, (early, late)[n % 2]) for n, start in enumerate(starts))
+    assert releases.steady() == late
+
+
+def test_the_weights_of_very_long_runs_are_shortened() -> None:
+    shares = []
+    for length in (1_500, 10**18):
+        spells = [(0, NEVER), *((length * i, ABOVE[i % 4]) for i in range(1, 64))]
+        steady = Releases(spells).steady()
+        assert isinstance(steady, WeightedVote) and sum(steady.weights) <= 2**62
+        total = sum(steady.weights)
+        shares.append([weight / total for weight in steady.weights])
+    assert shares[0] == pytest.approx(shares[1], rel=1e-3)

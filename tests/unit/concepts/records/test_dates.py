@@ -11,8 +11,8 @@ import pytest
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.records.dates import WEEKDAYS, part_of
 from littlestone.concepts.schema import Schema
+from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.readers import Columns, read
-from littlestone.runs.intake.sources import BadRow
 
 LEFT = Schema.from_mapping({"left": {"date": ["hour", "weekday", "month"]}, "x": {"grid": [0]}})
 OWN = Schema.from_mapping(

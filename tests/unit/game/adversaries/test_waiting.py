@@ -51,7 +51,7 @@ QUICK = [
     ("private-majority", "wait-down-tree"),
     ("private-witnesses", "wait-down-tree"),
 ]
-ONLY = {"private-keys": POINTS, "private-witnesses": LINE}
+ONLY = {"private-keys": POINTS}
 SLOW = [
     (name, foe)
     for name, entry in LEARNERS.items()

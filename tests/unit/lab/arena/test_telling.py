@@ -137,7 +137,7 @@ def test_the_truth_ends_the_games() -> None:
     assert "It was broken (forest-" in game.reveal()
     with pytest.raises(ValueError, match="no such game"):
         game.guess(number, None)
-    with pytest.raises(ValueError, match="begin anew"):
+    with pytest.raises(ValueError, match="begin a new session"):
         game.open()
 
 

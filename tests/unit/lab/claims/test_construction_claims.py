@@ -2,14 +2,14 @@
 
 import pytest
 
-from littlestone.lab.claims.core import Verdict, examine
-from littlestone.lab.claims.statements.constructed_experts import (
+from littlestone.lab.claim import Verdict, examine
+from littlestone.lab.claims.constructed_experts import (
     construction_regret,
     experts_are_close,
 )
-from littlestone.lab.claims.statements.online_mistakes import sparse_majority_mistakes
+from littlestone.lab.claims.online_mistakes import sparse_majority_mistakes
 from littlestone.learners.online.sparse_majority import SparseMajority
-from littlestone.learners.sanitized_experts.plan import ConstructionPlan
+from littlestone.learners.sanitized.plan import ConstructionPlan
 
 CLAIMS = [construction_regret, experts_are_close, sparse_majority_mistakes]
 

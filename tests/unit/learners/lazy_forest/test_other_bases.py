@@ -11,13 +11,17 @@ from littlestone.audit.grey_box import check_sensitivity
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.lazy_forest.eager_forest import (
+    EagerForest,
+    TooManyTreesError,
+    TournamentTree,
+)
+from littlestone.learners.lazy_forest.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest.layer import ForestTable, tournament
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.online.halving import Halving
 from littlestone.learners.online.linear import Winnow, WinnowState
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.rivals.eager_forest import EagerForest, TooManyTreesError, TournamentTree
-from littlestone.learners.rivals.fresh_copies import FreshCopies
 from littlestone.randomness import seeded
 
 CONCEPTS = MonotoneDisjunctions(2, 4)

@@ -295,7 +295,7 @@ def test_frequencies_are_those_of_the_law(rng: Randomness) -> None:
 def test_without_others_a_tree_is_drawn() -> None:
     drawn = TreeSelection(trees=TREES[1], epsilon=1.0).draw(sample_of(SKEWED), rng=seeded(1))
     assert isinstance(drawn, DecisionTree)
-    with pytest.raises(ValueError, match="others must be at most"):
+    with pytest.raises(ValueError, match="others must have at most"):
         TreeSelection(trees=TREES[1], epsilon=1.0).draw_among(
             sample_of(SKEWED), np.zeros((1 << 20) + 1, dtype=np.int64), rng=seeded(1)
         )

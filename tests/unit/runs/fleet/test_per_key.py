@@ -187,7 +187,7 @@ def test_a_secret_whose_snapshot_was_restored_starts_nothing_anew() -> None:
 def test_users_are_counted_over_all_keys() -> None:
     secret, learner = os.urandom(32), replace(LEARNER, max_contributions=2)
     run = PerKey(learner=learner, users="customer").start(secret=secret)
-    had, unread = Counter[str](), dict[str, set[int]]()
+    had, over_limit = Counter[str](), dict[str, set[int]]()
     by_key = dict[str, list[tuple[int, int]]]()
     for n, (key, x, y) in enumerate(events(400)):
         user = f"user {n % 61 % 50}"
@@ -196,13 +196,13 @@ def test_users_are_counted_over_all_keys() -> None:
         run.observe(key, x, y, user.upper() if n % 2 else user)
         by_key.setdefault(key, []).append((x, y))
         if had[user] >= 2:
-            unread.setdefault(key, set()).add(len(by_key[key]))
+            over_limit.setdefault(key, set()).add(len(by_key[key]))
         had[user] += 1
-    assert 200 < sum(map(len, unread.values())) < 400
+    assert 200 < sum(map(len, over_limit.values())) < 400
     for key, examples in by_key.items():
         xs, ys = map(list, zip(*examples, strict=True))
         numbers = range(1, len(xs) + 1)
-        state, _ = advance(learner, secret, key, None, numbers, xs, ys, unread=unread[key])
+        state, _ = advance(learner, secret, key, None, numbers, xs, ys, over_limit=over_limit[key])
         assert run._run_of(key).state() == state
         everything, _ = advance(learner, secret, key, None, numbers, xs, ys)
         assert everything != state

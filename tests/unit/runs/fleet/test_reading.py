@@ -11,8 +11,8 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Schema
 from littlestone.errors import LittlestoneError
 from littlestone.runs.fleet.blocks import Part, numbered
+from littlestone.runs.intake.form import Form
 from littlestone.runs.intake.readers import Columns
-from littlestone.runs.intake.sources import Form
 
 CLASS = Thresholds(10)
 COLUMNS = Columns(label="y", feature="x", identity="shop")

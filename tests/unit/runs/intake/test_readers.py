@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import time
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -16,10 +17,10 @@ from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Numeric, Schema
-from littlestone.runs.intake.cells import CellReader
+from littlestone.runs.intake.cells import CellReader, number_reader
 from littlestone.runs.intake.event import Event
+from littlestone.runs.intake.form import BadRow, Form
 from littlestone.runs.intake.readers import Columns, read
-from littlestone.runs.intake.sources import BadRow, Form
 
 SCHEMA = Schema.from_mapping(
     {"delay": {"grid": [0, 15]}, "from": {"values": ["A", "B", "[/bold]"], "missing": "B"}}
@@ -175,7 +176,7 @@ def test_no_line_changes_how_another_is_decoded(encoding: str) -> None:
     "encoding", ["punycode", "idna", "unicode_escape", "rot13", "no", "", "utf-8\0"]
 )
 def test_an_encoding_is_one_of_text(encoding: str) -> None:
-    with pytest.raises(ValueError, match="encoding must be a known one of text"):
+    with pytest.raises(ValueError, match="encoding must be a known text encoding"):
         Form(encoding=encoding)
 
 
@@ -338,6 +339,18 @@ def test_columns_in_bulk_give_the_events_of_single_rows(
     )
     assert found == expected and len(found) == 2000
     assert (len(bad(found)) == 0) == (usual == 1.0)
+
+
+@pytest.mark.parametrize(
+    "form", [Form(units="€ %"), Form(decimal=",", thousands="."), Form(decimal=",", thousands=" ")]
+)
+def test_no_text_takes_long_to_read(form: Form) -> None:
+    """One row must not keep all others waiting: blanks that a pattern tries in every order."""
+    number, began = number_reader(form), time.process_time()
+    for text in (" " * 4000 + "a\nb", "1" * 5000 + "x", "1.111" * 2000 + "x", "- " * 3000):
+        with pytest.raises(ValueError):
+            number(text)
+    assert time.process_time() - began < 10  # of computing; it would take days
 
 
 def test_numbers_in_bulk_are_read_as_single_ones_are() -> None:

@@ -52,7 +52,9 @@ def test_the_form_of_a_name_is_its_own_form(name: Any) -> None:
     assert canonical_user(form) == form
 
 
-@pytest.mark.parametrize("bad", [["a"], {"a": 1}, b"a", "\ud800"])
+@pytest.mark.parametrize(
+    "bad", [["a"], {"a": 1}, b"a", "\ud800", "x" * 1001, "a" + "\u0301\u0323" * 10**6]
+)
 def test_what_is_no_name_is_refused(bad: Any) -> None:
     with pytest.raises(ValueError):
         canonical_user(bad)
@@ -121,7 +123,9 @@ def test_the_engine_sees_the_first_few_of_each_user(
         counts[canonical_user(event.user)] += 1
         expected.append(event.x if counts[canonical_user(event.user)] <= MOST else None)
     assert seen == expected
-    assert [receipts[place].unread for place in sorted(receipts)] == [x is None for x in expected]
+    assert [receipts[place].over_limit for place in sorted(receipts)] == [
+        x is None for x in expected
+    ]
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from littlestone.runs.journal.protocol import MemoryPlace
 from littlestone.runs.journal.records import (
     Block,
     Checkpoint,
+    Group,
     Release,
-    Taken,
     body_of,
     chained,
     release_entry,
@@ -31,19 +31,17 @@ FIRST = Release(1, 0, BODY, chained(b"", BODY))
 ODD = ["a", "é\u0301", "x\0y", "12:3", "😀", " ", "1", "10", "\x1f,'\"\n", "a" * 5000]
 
 
-def group(first: int, ids: list[str], user: bytes | None) -> list[Taken]:
-    taken = []
-    for place, name in enumerate(ids, start=first):
-        body, digest = body_of(place % 7, place % 2)
-        taken.append(Taken(place, name, digest, body, user))
-    return taken
+def group(first: int, ids: list[str], user: bytes | None) -> Group:
+    bodies = [body_of(place % 7, place % 2) for place in range(first, first + len(ids))]
+    texts, digests = map(list, zip(*bodies, strict=True))
+    return Group(first, ids, digests, texts, [] if user is None else [user] * len(ids))
 
 
-def added(log: RunLog, events: list[Taken], *, last_of_block: bool = False) -> bool:
-    hashes = log.hashes_if_new([event.id for event in events])
+def added(log: RunLog, events: Group, *, last_of_block: bool = False) -> bool:
+    hashes = log.hashes_if_new(events.ids)
     if hashes is None:
         return False
-    saved = Checkpoint(events[-1].round, 2, [(1, 1)], b"state", b"") if last_of_block else None
+    saved = Checkpoint(events.last, 2, [(1, 1)], b"state", b"") if last_of_block else None
     log.append(events, hashes, [], 2, saved)
     return True
 
@@ -82,8 +80,8 @@ def opened(place: MemoryPlace) -> RunLog:
 def test_what_was_taken_is_known(place: MemoryPlace, user: bytes | None) -> None:
     log = opened(place)
     assert [event and event.round for event in map(log.find, ODD)] == list(range(1, 11))
-    for name, event in zip(ODD, group(1, ODD, user), strict=True):
-        assert log.find(name) == event._replace(body=None)
+    for name, event in zip(ODD, group(1, ODD, user).events(), strict=True):
+        assert log.find(name) == event
     assert log.find("b") is None and log.ids_ending("0") == ["10"]
     for again in (["b", "é\u0301"], ["b", "10"], ["b", "b"], ["a"]):
         assert not added(log, group(11, again, user))
@@ -139,7 +137,7 @@ def test_damage_that_comes_meanwhile_is_not_sealed_in(
     assert added(log, group(11, ["b"], user), last_of_block=True)
     log.close()
     fresh = opened(place)
-    assert fresh.find("10") == group(8, ["10"], user)[0]._replace(body=None)
+    assert fresh.find("10") == next(group(8, ["10"], user).events())
     fresh.close()
 
 

@@ -23,9 +23,9 @@ from littlestone.randomness import Randomness
 class BernoulliExp:
     """True with probability e**(-exponent), for any rational exponent of at least 0.
 
-    A uniform number is compared with e**(-exponent) bit by bit: the first 64 bits settle all but
-    one case in 2**64, which ``Uniform`` settles exactly. Apart from that case every draw does the
-    same work.
+    Compares a uniform number with e**(-exponent) bit by bit: the first 64 bits decide all but one
+    case in 2**64, which ``Uniform`` decides exactly. Apart from that case every draw does the same
+    work.
 
     >>> from littlestone.randomness import seeded
     >>> BernoulliExp(exponent=0).draw(seeded(1))
@@ -72,7 +72,7 @@ def _leading_word(exponent: Fraction) -> int:
 class LogisticCoin:
     """True with odds e**log_odds : 1, for any rational ``log_odds``.
 
-    As ``BernoulliExp``: 64 uniform bits settle all but one case in 2**64, and that one is settled
+    Like ``BernoulliExp``: 64 uniform bits decide all but one case in 2**64, which is decided
     exactly.
 
     >>> from littlestone.randomness import seeded
@@ -95,7 +95,7 @@ class LogisticCoin:
         return self._unlikely(rng) == (self.log_odds < 0)
 
     def _unlikely(self, rng: Randomness) -> bool:
-        """Return whether the side that has the odds against it shows."""
+        """Return whether the less likely side shows."""
         word = rng.word()
         if self._against == 0 or word != self._leading:
             return word < self._leading

@@ -1,4 +1,4 @@
-"""Real numbers are computed to as many bits as a decision needs, so no law is rounded.
+"""Compute real numbers to as many bits as a decision needs, so that no law is rounded.
 
 A probability such as e**(-1/3) cannot be written down, but whether a uniform number lies below it
 can be decided with certainty: compare leading bits, and fetch more of both while they agree.
@@ -34,7 +34,7 @@ def fraction(value: Real | float) -> Fraction:
 
 
 def noise_rate(**named: Real | float) -> Fraction:
-    """Return the exact value of one named argument, refused unless finite and at least 2**-40.
+    """Return the exact value of one named argument; it must be finite and at least 2**-40.
 
     Below that the noise would not fit into 64-bit whole numbers.
 
@@ -73,7 +73,7 @@ def exp_bounds(exponent: Fraction, bits: int) -> Bounds:
 
 
 def _exp_enclosure(exponent: Fraction, bits: int) -> Bounds:
-    """e**(-exponent) by the series at exponent / 2**halvings, then squaring that often."""
+    """Bound e**(-exponent): sum the series at exponent / 2**halvings, then square repeatedly."""
     halvings = max(0, int(exponent).bit_length() + 8)
     numerator = exponent.numerator << bits
     small = numerator // (exponent.denominator << halvings)  # rounded down, at most 2**(bits - 8)
@@ -117,7 +117,7 @@ def leading_bits(value: RealNumber, bits: int = WORD_BITS) -> int:
 
 
 class Uniform:
-    """A uniform real number in [0, 1) of which only the bits that were needed exist."""
+    """A uniform real number in [0, 1) whose bits are drawn when needed."""
 
     __slots__ = ("_bits", "_prefix", "_rng")
 

@@ -1,9 +1,9 @@
-"""Gaussian noise on the whole numbers, exactly [CKS20], of small and of large variance.
+"""Draw exact Gaussian noise on the integers [CKS20], for small and large variances.
 
-The whole numbers are cut into strips of 2**shift each, so many that a deviation has 128 to 256.
-A strip is proposed with a whole-number weight of at least its largest value, a number of it
-uniformly, and kept with the probability that makes the law exact. What lies beyond the strips is
-proposed geometrically.
+The integers are cut into strips of width 2**shift, 128 to 256 strips per standard deviation. A draw
+proposes a strip by an integer weight that is at least its largest value, then a uniform number of
+the strip, and accepts it with the probability that makes the law exact. Numbers beyond the strips
+are proposed geometrically.
 """
 
 from bisect import bisect_right
@@ -28,12 +28,12 @@ from littlestone.privacy.mechanisms.noise.geometric import Geometric
 from littlestone.randomness import Randomness
 
 _WEIGHT_BITS: Final = 32
-_STRIP_BITS: Final = 8  # a deviation has about so many bits' worth of strips
-_REACH: Final = 7  # deviations that have strips
+_STRIP_BITS: Final = 8  # about 2**8 strips per standard deviation
+_REACH: Final = 7  # standard deviations covered by strips
 _STRIP_GUIDE_BITS: Final = 16
-_MORE: Final = 1 + 2.0**-40  # floats are below the truth by less than this
+_MORE: Final = 1 + 2.0**-40  # exceeds the relative error of the floats
 _COIN_BITS: Final = 32
-# A coin this close to its chance, in units of its last bit, is tossed in whole numbers.
+# Coins closer to their probability than this, in last bits, are decided with integers.
 _CLOSE: Final = 8.0
 _GUARD: Final = 64
 
@@ -54,19 +54,19 @@ class WideGaussian:
         self._unit = int(spare / (heights.sum() + 2 * self._beyond(1)))
         weights = np.floor(self._unit * heights * _MORE).astype(np.int64) + 1
         self._tail = int(self._beyond(self._unit) * _MORE) + 1
-        # What is left over makes the strip at 0 too heavy: it is kept less often.
+        # The remaining weight goes to the strip at 0, which is accepted less often.
         weights[self._strips] += (1 << _WEIGHT_BITS) - 2 * self._tail - int(weights.sum())
         self._weights = weights
         self._ends = np.append(np.cumsum(weights), -1)
         starts = np.arange(1 << _STRIP_GUIDE_BITS) << (_WEIGHT_BITS - _STRIP_GUIDE_BITS)
         self._guide = np.searchsorted(self._ends[:-1], starts, side="right").astype(np.int16)
-        # Short words are shared by the number within the strip and the coin.
+        # One short word holds both the number within the strip and the coin.
         short = self._shift <= _COIN_BITS // 2
         self._coin_bits = _COIN_BITS - self._shift if short else _COIN_BITS
         self._chances = self._unit * 2.0**self._coin_bits / weights
 
     def _beyond(self, unit: int) -> float:
-        """At least what a tail weighs if a strip at 0 weighs ``unit``: a geometric sum."""
+        """Bound a tail's weight by a geometric sum, if a strip at 0 weighs ``unit``."""
         start = float(self._strips << self._shift)
         variance = float(self.variance)
         return (
@@ -75,20 +75,20 @@ class WideGaussian:
 
     def draw_many(self, count: int, rng: Randomness) -> NDArray[np.int64]:
         """``count`` independent values."""
-        values, kept = self._proposed(count, rng)
-        missing = np.flatnonzero(~kept)
+        values, accepted = self._proposed(count, rng)
+        missing = np.flatnonzero(~accepted)
         while len(missing):
-            again, kept = self._proposed(len(missing), rng)
-            values[missing[kept]] = again[kept]
-            missing = missing[~kept]
+            again, accepted = self._proposed(len(missing), rng)
+            values[missing[accepted]] = again[accepted]
+            missing = missing[~accepted]
         return values
 
     def _proposed(self, count: int, rng: Randomness) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Values, and which of them are kept."""
+        """Return proposed values and which of them are accepted."""
         words = rng.words(count)
         places = (words >> np.uint64(64 - _WEIGHT_BITS)).astype(np.int64)
         strips = self._guide[places >> (_WEIGHT_BITS - _STRIP_GUIDE_BITS)]
-        passed = np.flatnonzero(self._ends[strips] <= places)  # few: the others are settled
+        passed = np.flatnonzero(self._ends[strips] <= places)  # few; the others are decided
         strips[passed] = np.searchsorted(self._ends[:-1], places[passed], side="right")
         tails = passed[strips[passed] == len(self._weights)]
         strips[tails] = 0
@@ -99,16 +99,16 @@ class WideGaussian:
         chances *= -0.5 / float(self.variance)
         np.exp(chances, out=chances)
         chances *= self._chances[strips]
-        kept = coins < chances
+        accepted = coins < chances
         chances -= coins
         for index in np.flatnonzero(np.abs(chances) <= _CLOSE):
             missing = 64 - self._coin_bits
             coin = Uniform(rng, int(coins[index]) << missing | rng.bits(missing))
             weight = int(self._weights[strips[index]])
-            kept[index] = coin.below(partial(self._chance, int(values[index]), weight))
+            accepted[index] = coin.below(partial(self._chance, int(values[index]), weight))
         for index in tails:
-            values[index], kept[index] = self._beyond_strips(bool(places[index] & 1), rng)
-        return values, kept
+            values[index], accepted[index] = self._beyond_strips(bool(places[index] & 1), rng)
+        return values, accepted
 
     def _split(
         self, words: NDArray[np.uint64], rng: Randomness
@@ -127,14 +127,14 @@ class WideGaussian:
         return self._unit * low // weight, -(-self._unit * high // weight)
 
     def _beyond_strips(self, left: bool, rng: Randomness) -> tuple[int, bool]:
-        """Start + a geometric number, and whether it is kept."""
+        """Propose a geometric number beyond the strips; return it and whether it is accepted."""
         start = (self._strips << self._shift) + left  # the strips begin at -start, end before it
         further = Geometric(rate=start / self.variance).draw(rng)
-        kept = Uniform(rng).below(partial(self._tail_chance, start, further))
-        return (-1 if left else 1) * (start + further), kept
+        accepted = Uniform(rng).below(partial(self._tail_chance, start, further))
+        return (-1 if left else 1) * (start + further), accepted
 
     def _tail_chance(self, start: int, further: int, bits: int) -> Bounds:
-        """Return what e**(-(start + further)**2 / (2 variance)) is of the geometric proposal."""
+        """Bound e**(-(start + further)**2 / (2 variance)) divided by the geometric proposal."""
         precise = bits + _GUARD
         low, high = exp_bounds((start**2 + further**2) / (2 * self.variance), precise)
         step_low, step_high = exp_bounds(start / self.variance, precise + _GUARD)
@@ -148,17 +148,17 @@ class WideGaussian:
 
 @lru_cache(maxsize=32)
 def wide_gaussian(variance: Fraction) -> WideGaussian:
-    """Made once for each variance."""
+    """Return the sampler of a variance, cached."""
     return WideGaussian(variance)
 
 
 LARGEST_TABLE_VARIANCE: Final = 1 << 22
-"""Beyond, a table would take too long to make, and drawing takes twice as long."""
+"""Beyond this, a table would take too long to build, and draws take twice as long."""
 _LARGEST_VARIANCE: Final = 1 << 76
 # e**(-0.7 * bits) < 2**(-bits)
 _TAIL: Final = Fraction(7, 10)
 _GUIDE_BITS: Final = 16
-_OPEN: Final = -(1 << 15)  # no value: those that 16 bits decide are below 5 deviations
+_OPEN: Final = -(1 << 15)  # no value: 16 bits decide only values within 5 standard deviations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +215,7 @@ class _Table:
         self.variance = variance
         guard = 64
         while True:
-            # floor(2**64 * F(k)), settled for all k at once.
+            # floor(2**64 * F(k)) for all k at once.
             bounds = _distribution(variance, WORD_BITS + guard)
             leading = [low >> guard for low, _ in bounds]
             if leading == [(high - 1) >> guard for _, high in bounds]:
@@ -224,10 +224,10 @@ class _Table:
         self.reach = len(bounds) // 2
         self.leading = leading
         self.words = np.array([*leading, (1 << WORD_BITS) - 1], dtype=np.uint64)
-        # For each beginning of a word, how many entries are below all such words.
+        # For each 16-bit prefix, how many entries are below all words with it.
         starts = np.arange(1 << _GUIDE_BITS, dtype=np.uint64) << np.uint64(WORD_BITS - _GUIDE_BITS)
         self._below = np.searchsorted(self.words, starts).astype(np.int32)
-        # That is its value, but where an entry begins like it, more of the word must be read.
+        # This decides the value unless an entry has the same prefix; then more bits are needed.
         self._guide = (self._below - self.reach).astype(np.int16)  # small, to stay in the cache
         self._guide[(self.words >> np.uint64(WORD_BITS - _GUIDE_BITS)).astype(np.int64)] = _OPEN
 
@@ -253,7 +253,7 @@ class _Table:
 
     def _search(self, found: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
         """Raise ``found`` to the number of entries that are at most each word."""
-        # Mostly it is right, or one too small; looking there is far faster than a search.
+        # Usually right or one too small; checking that is far faster than a search.
         more = np.flatnonzero(self.words.take(found) <= words)
         found[more] += 1
         words = words[more]
@@ -261,8 +261,7 @@ class _Table:
         found[more[still]] = np.searchsorted(self.words, words[still], side="right")
 
     def _settle(self, word: int, rng: Randomness) -> int:
-        """Return the least k with U < F(k), for a U that starts with ``word``, however far out it
-        is."""
+        """Return the least k with U < F(k), for a U that starts with ``word``."""
         uniform = Uniform(rng, word)
         k = bisect_right(self.leading, word - 1) - self.reach
         while uniform.below(partial(_distribution_at, self.variance, k - 1)):
@@ -273,7 +272,7 @@ class _Table:
 
 
 @lru_cache(maxsize=32)
-def _table(numerator: int, denominator: int) -> _Table:  # a Fraction takes its time to be found
+def _table(numerator: int, denominator: int) -> _Table:  # a Fraction is slow to hash
     return _Table(Fraction(numerator, denominator))
 
 

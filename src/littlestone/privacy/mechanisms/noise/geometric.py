@@ -30,13 +30,13 @@ _TAIL_EXPONENT: Final = 45  # e**(-45) < 2**(-64)
 
 
 class _Table:
-    """A geometric variable of ``rate``, conditioned to lie below ``size`` (None: not at all).
+    """A geometric variable of ``rate``, conditioned to lie below ``size`` unless that is None.
 
     P(value < i) = (1 - q**i) / (1 - q**size) with q = e**(-rate). With U uniform, the number of
     i >= 1 with U >= P(value < i) has the wanted law. The first word of U decides against each i
     except where it equals the leading 64 bits of P(value < i); there more bits of both are read.
-    Without ``size`` the table stops where the tail weighs less than 2**(-64), and a value beyond
-    it starts anew from there (a geometric variable has no memory).
+    Without ``size`` the table ends where the tail weighs less than 2**(-64); a value beyond it is
+    drawn again from there (a geometric variable has no memory).
     """
 
     def __init__(self, rate: Fraction, size: int | None) -> None:
@@ -45,7 +45,7 @@ class _Table:
 
     @cached_property
     def leading(self) -> list[int]:
-        """Of P(value < 1), P(value < 2), …; made for the first draw, since plans make none."""
+        """The leading words of P(value < 1), P(value < 2), …; computed at the first draw."""
         entries = int(_TAIL_EXPONENT / self.rate) + 1 if self.size is None else self.size - 1
         return [leading_bits(partial(self.below_bounds, i)) for i in range(1, entries + 1)]
 
@@ -88,8 +88,7 @@ class _Table:
         return values
 
     def _settle(self, word: int, index: int, rng: Randomness) -> int:
-        """Return the value when ``word`` equals leading[index - 1]; neighbours may share those
-        bits."""
+        """Return the value if ``word`` equals leading[index - 1], whose neighbours may be equal."""
         uniform = Uniform(rng, word)
         while index and self.leading[index - 1] == word:
             if not uniform.below(partial(self.below_bounds, index)):
@@ -100,27 +99,26 @@ class _Table:
 
 @lru_cache(maxsize=256)
 def _tables(rate: Fraction, size: int | None) -> tuple[_Table, ...]:
-    """Return one table per digit, the lowest first; together they cover 0 .. size-1 and a little
-    more."""
+    """Return one table per digit, lowest first; together they cover at least 0 .. size-1."""
     tables = []
     while rate < _SMALLEST_TOP_RATE and (size is None or size > 4 * _BASE):
         tables.append(_Table(rate, _BASE))
         rate *= _BASE
         size = None if size is None else -(-size // _BASE)
     if size is not None and size - 1 > _TAIL_EXPONENT / rate:
-        size = None  # a full table would be longer than the tail is worth: reject instead
+        size = None  # rejection is cheaper than a full table
     return (*tables, _Table(rate, size))
 
 
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometric:
-    """P(k) proportional to e**(-rate * k) on 0, 1, 2, …; with ``size``, on 0 .. size-1 only.
+    """P(k) proportional to e**(-rate * k) on 0, 1, 2, …, or on 0 .. size-1.
 
     The law is exact for the rational number ``rate`` (a float counts as its binary value). One
     draw does the same work whatever the value, except with probability below 2**(-50): a tie, or
-    a value beyond the table. What remains visible to a stopwatch is the memory access of a binary
-    search. With ``size``, draws outside are rejected; how many is independent of the value kept.
+    a value beyond the table. Timing still shows the memory access of a binary search. With
+    ``size``, draws outside are rejected; their number is independent of the returned value.
 
     >>> from littlestone.randomness import seeded
     >>> int(Geometric(rate=1.0).draw_many(1000, seeded(3)).min())
@@ -205,8 +203,8 @@ class TruncatedLaplace:
     """P(k) = q**|k| / Z on -bound .. bound, with q = e**(-rate) and Z the sum of those powers.
 
     A fair sign and a geometric size below bound + 1 give every non-zero k the weight q**|k| and
-    zero twice the weight 1; "minus zero" is drawn again. How often is independent of the value
-    kept, so a stopwatch learns nothing about it.
+    zero twice the weight 1; "minus zero" is drawn again. The number of redraws is independent of
+    the returned value, so timing reveals nothing about it.
 
     >>> from littlestone.randomness import seeded
     >>> values = TruncatedLaplace(rate=0.5, bound=3).draw_many(1000, seeded(5))
@@ -253,10 +251,10 @@ def _coins(count: int, rng: Randomness) -> NDArray[np.bool_]:
 class CubeNoise:
     """P(z) is proportional to e**(-rate * max|z_i|), on all vectors of ``width`` whole numbers.
 
-    Vectors whose parts differ by m at most are told apart by a factor e**(rate * m) at most. The
-    law is a mixture of uniform ones: on the cube of all vectors with parts from -k to k, where k
-    has a probability proportional to (2k + 1)**width * e**(-rate * k). Proof and sampler:
-    docs/theory/cube-noise.md.
+    Shifting every component by at most m changes probabilities by a factor of at most
+    e**(rate * m). The law is a mixture of uniform laws on cubes of vectors with components from -k
+    to k, where k has a probability proportional to (2k + 1)**width * e**(-rate * k). Proof and
+    sampler: docs/theory/cube-noise.md.
 
     >>> from littlestone.randomness import seeded
     >>> len(CubeNoise(rate=Fraction(1, 100), width=5).draw(seeded(1)))

@@ -1,4 +1,4 @@
-"""Integer weights replace exp(-eta k), so the sampled law is the proved one."""
+"""Replace exp(-eta k) by integer weights, so that the sampled law is the proved one."""
 
 import math
 from fractions import Fraction
@@ -16,15 +16,15 @@ _RATIO_BITS: Final = 192
 _GUARD_BITS: Final = 55
 _DIGIT_BITS: Final = 40
 _LONGEST_TABLE: Final = 1 << 22
-# So many digits of 40 bits have a sum below 2**63.
+# The sum of this many digits of 40 bits is below 2**63.
 _LARGEST_ARRAY: Final = 1 << 22
 
 
 class WeightTable:
     """Weights W[0] >= W[1] >= ... with W[k] <= exp(eta) * W[k+1], exactly.
 
-    The last entry stands for all larger k. Nothing is computed before the first draw, since a
-    plan compares many mechanisms of which one is run.
+    The last entry stands for all larger k. Weights are computed at the first draw, since a plan
+    compares many mechanisms and runs one.
     """
 
     digit_bits: Final = _DIGIT_BITS
@@ -34,7 +34,7 @@ class WeightTable:
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
-        """Each is the previous one times an upper bound of exp(-eta), rounded up.
+        """Each weight is the previous one times an upper bound of exp(-eta), rounded up.
 
         Rounding only ever brings neighbours closer together.
         """
@@ -47,7 +47,7 @@ class WeightTable:
 
     @cached_property
     def digits(self) -> tuple[NDArray[np.int64], ...]:
-        """The same numbers in base 2**40, least digit first, for arrays of them."""
+        """The weights in base 2**40, least digit first, as arrays."""
         mask = (1 << _DIGIT_BITS) - 1
         shifts = range(0, self.weights[0].bit_length(), _DIGIT_BITS)
         return tuple(
@@ -57,7 +57,7 @@ class WeightTable:
 
     @property
     def length_upper_bound(self) -> int:
-        """No fewer than there are weights, and hardly more; the table need not be there for it.
+        """A tight upper bound on the number of weights, without computing them.
 
         Each weight is at most exp(-eta) + 2**-55 times the one before, which is at least 2**55.
         """
@@ -65,11 +65,11 @@ class WeightTable:
         return math.ceil(self._floor_bits * math.log(2) / falls * (1 + 1e-9)) + 2
 
     def level(self, excess: int) -> int:
-        """Return the place of the weight of a score that is ``excess`` above the least."""
+        """Return the index of the weight for a score ``excess`` above the smallest."""
         return min(excess, len(self.weights) - 1)
 
     def levels(self, scores: NDArray[np.int64], least: np.int64) -> NDArray[np.int64]:
-        """Return the same for many elements at once, none of whose scores is below ``least``."""
+        """Return the indices for many scores at once; none is below ``least``."""
         # Differences of 64-bit numbers, read without a sign, cannot overflow.
         excess = (scores - least).view(np.uint64)
         levels: NDArray[np.int64] = np.minimum(excess, np.uint64(len(self.weights) - 1)).view(
@@ -107,8 +107,7 @@ def table_for(*, epsilon: float, range_width: int, floor_bits: int) -> WeightTab
 
 
 def whole_scores(scores: ArrayLike) -> NDArray[np.int64]:
-    """Return the scores as 64-bit whole numbers, or raise an error that depends on their kind
-    alone."""
+    """Return the scores as 64-bit integers; the error depends on their type only."""
     given: NDArray[Any] = np.asarray(scores)
     if given.ndim != 1 or given.dtype.kind not in "iu" or not np.can_cast(given.dtype, np.int64):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Draw at once how many rounds pass until geometric noise first reaches a gap.
+"""Draw the number of rounds until geometric noise first reaches a gap.
 
 While the gap g stays the same, every round is a coin that shows heads with the same probability
 p = e**(-rate * g), so the number W of rounds up to the first heads satisfies P(W > n) = (1 - p)**n.
@@ -26,7 +26,7 @@ from littlestone.privacy.mechanisms.noise.exact import (
 from littlestone.randomness import Randomness
 
 LIMIT: Final = 1 << 32
-"""Waiting times beyond this are not told apart: tosses have no memory, so one may draw again."""
+"""Waiting times beyond this are not distinguished: coins have no memory, so one may draw again."""
 
 # Floating point is trusted to one part in 2**40. Where the quotient can be below LIMIT its true
 # error is under one part in 2**45 (test_waiting_time.py measures it), for
@@ -66,7 +66,7 @@ class WaitingTime:
     def first(
         self, gap: int, lengths: NDArray[np.int64], rng: Randomness
     ) -> tuple[int, int] | None:
-        """Stretches of the given lengths with gaps ``gap``, ``gap - 1``, …: where the wait ends.
+        """Find where the wait ends, among stretches with the gaps ``gap``, ``gap - 1``, ….
 
         Returns the first stretch that is at least as long as its waiting time, and that time, or
         None. All lengths lie between 1 and LIMIT.
@@ -93,7 +93,7 @@ class WaitingTime:
     def _candidates(
         self, gap: int, lengths: NDArray[np.int64], words: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Return the stretches in which floating point does not rule the end of the wait out."""
+        """Return the stretches in which floating point cannot rule out that the wait ends."""
         exponents = self._float_rate * (gap - np.arange(len(lengths), dtype=np.float64))
         complements = np.uint64(0) - words
         with np.errstate(divide="ignore", under="ignore"):
@@ -109,7 +109,7 @@ class WaitingTime:
         return np.flatnonzero(extreme | (surprise * (1 - _MARGIN) <= lengths * hazard))
 
     def _settle(self, gap: int, word: int, rng: Randomness) -> int:
-        """Return the waiting time that belongs to the uniform number that starts with ``word``."""
+        """Return the waiting time of the uniform number that starts with ``word``."""
         if _EXTREME <= word <= _WORDS - _EXTREME:
             hazard, surprise = _hazard(self._float_rate * gap), _surprise(word)
             if surprise * (1 - _MARGIN) > LIMIT * hazard:

@@ -1,1 +1,0 @@
-"""One module for each claim; its ``claim`` is what the registry finds."""

@@ -1,1 +1,0 @@
-"""Private prediction: each answer goes only to the user who asked."""

@@ -1,0 +1,95 @@
+"""Count examples by the cells of two or three fields: all that pairs and triples of questions need.
+
+A question holds in some cells of one field. So how many examples answer three questions follows
+from a table over the cells of three fields, which one pass over the records fills, however many
+questions there are.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations, permutations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# The counts of all triples of questions are in memory, at most so many.
+_MOST_TRIPLES: Final = 1 << 21
+# A pass over the records costs about as much as a matrix product with so many questions squared.
+_PASS: Final = 20
+
+
+class CellTables:
+    """Counts of all pairs and triples of questions, from tables over the cells of their fields."""
+
+    def __init__(self, conditions: Sequence[tuple[int, int, int]], widths: Sequence[int]) -> None:
+        """``conditions`` are (field, first cell, last cell), ``widths`` the cells of each field."""
+        self._widths = widths
+        self._count = len(conditions)
+        parts, lows, highs = np.array(conditions, dtype=np.int64).reshape(-1, 3).T
+        self._questions = {int(part): np.flatnonzero(parts == part) for part in np.unique(parts)}
+        self._holds: dict[int, Floats] = {}
+        """For each field, in which of its cells each question about it holds."""
+        for part, mine in self._questions.items():
+            cell = np.arange(widths[part])[:, None]
+            self._holds[part] = ((lows[mine] <= cell) & (cell <= highs[mine])).astype(np.float64)
+
+    @property
+    def pays_off(self) -> bool:
+        """Whether this is faster than to ask every record every pair of questions."""
+        few = self._count**3 <= _MOST_TRIPLES and max(self._widths, default=0) <= self._count + 1
+        return few and self._count**2 > _PASS * len(self._questions) ** 2
+
+    def pairs(self, cells: NDArray[np.int64], weights: Floats) -> Floats:
+        """Return the weight of the records that hold any two questions."""
+        counts = np.empty((self._count, self._count))
+        for part, mine in self._questions.items():
+            counts[np.ix_(mine, mine)] = self._alone(cells, weights, part)
+        for one, other in combinations(self._questions, 2):
+            table = self._table(cells, weights, one, other)
+            found = self._holds[one].T @ table @ self._holds[other]
+            self._put(counts, found, one, other)
+        return counts
+
+    def triples(self, cells: NDArray[np.int64], weights: Floats) -> Floats:
+        """Return the weight of the records that hold any three questions."""
+        counts = np.empty((self._count,) * 3)
+        for part in self._questions:
+            table, both = self._table(cells, weights, part), self._both(part)
+            self._put(counts, both.T @ (table[:, None] * self._holds[part]), part, part, part)
+        for one, other in combinations(self._questions, 2):
+            table = self._table(cells, weights, one, other)
+            self._put(counts, self._both(one).T @ table @ self._holds[other], one, one, other)
+            self._put(counts, self._holds[one].T @ table @ self._both(other), one, other, other)
+        for fields in combinations(self._questions, 3):
+            first, second, third = (self._holds[part] for part in fields)
+            inner = second.T @ (self._table(cells, weights, *fields) @ third)
+            self._put(counts, first.T @ inner.reshape(len(inner), -1), *fields)
+        return counts
+
+    def _table(self, cells: NDArray[np.int64], weights: Floats, *fields: int) -> Floats:
+        """Return the weight of the records in each combination of cells of some fields."""
+        shape = tuple(self._widths[part] for part in fields)
+        numbers = cells[:, fields[0]]
+        for part, width in zip(fields[1:], shape[1:], strict=True):
+            numbers = numbers * width + cells[:, part]
+        counted = np.bincount(numbers, weights, minlength=math.prod(shape))
+        return np.asarray(counted, dtype=np.float64).reshape(shape)
+
+    def _alone(self, cells: NDArray[np.int64], weights: Floats, part: int) -> Floats:
+        holds = self._holds[part]
+        return holds.T @ (self._table(cells, weights, part)[:, None] * holds)
+
+    def _both(self, part: int) -> Floats:
+        """In which cells of a field two questions about it hold, for all pairs."""
+        holds = self._holds[part]
+        return (holds[:, :, None] * holds[:, None, :]).reshape(len(holds), -1)
+
+    def _put(self, counts: Floats, found: Floats, *fields: int) -> None:
+        """Write counts for questions about these fields, in every order."""
+        chosen = [self._questions[part] for part in fields]
+        block = found.reshape([len(some) for some in chosen])
+        for order in permutations(range(len(fields))):
+            counts[np.ix_(*(chosen[place] for place in order))] = block.transpose(order)

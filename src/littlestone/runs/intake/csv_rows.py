@@ -1,0 +1,147 @@
+"""Read rows from lines of CSV.
+
+A row must not depend on any other row, so a line is a row, and the dialect depends on the header
+and the declarations alone.
+"""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from operator import itemgetter
+from typing import Final
+
+from littlestone.runs.intake.form import BadRow, Form, Row, shown
+
+DELIMITERS: Final = (",", ";", "\t", "|")
+NOT_CSV: Final = "not a line of CSV (a row is one line)"
+_LOOKED_AT: Final = 20
+
+
+def csv_rows(
+    lines: Iterable[str], needed: Sequence[str], form: Form, *, ahead: bool = False
+) -> Iterator[Row]:
+    """Yield the needed values of each line; reject a header without their names at once.
+
+    Args:
+        lines: The lines, with those before the header.
+        needed: The names of the columns.
+        form: How the lines are written.
+        ahead: Whether the lines are all there, so that a better header can be looked for.
+    """
+    stream = islice(enumerate(lines, start=1), form.skip, None)
+    if not form.header:
+        wrong = [name for name in needed if not name.isdecimal() or not int(name)]
+        if wrong:
+            raise ValueError(f"without a header columns are named 1, 2, …, got {wrong[0]!r}")
+        return _rows(stream, form.delimiter or ",", None, [int(name) - 1 for name in needed])
+    delimiter, names = header_of(stream, needed, form, ahead=ahead)
+    return _rows(stream, delimiter, len(names), [names.index(name) for name in needed])
+
+
+def header_of(
+    stream: Iterator[tuple[int, str]], needed: Sequence[str], form: Form, *, ahead: bool
+) -> tuple[str, list[str]]:
+    """Read the header and return its delimiter and names; say which line has them instead."""
+    header = next(stream, (1, ""))[1]
+    if not header.strip():
+        whole = "" if form.complete else " that ends (--complete if nothing follows it)"
+        raise ValueError(
+            f"the CSV has no header line{whole} (--no-header if its first line is a row)"
+        )
+    try:
+        return dialect(header, needed, form)
+    except ValueError as problem:
+        below = _header_below(islice(stream, _LOOKED_AT if ahead else 0), needed, form)
+        if below is None:
+            raise
+        raise ValueError(f"{problem}. Add --skip {below - 1}: line {below} has the names") from None
+
+
+def _header_below(
+    stream: Iterable[tuple[int, str]], needed: Sequence[str], form: Form
+) -> int | None:
+    """Return the first line that would be a header with the needed names."""
+    for line, text in stream:
+        with suppress(ValueError):
+            dialect(text, needed, form)
+            return line
+    return None
+
+
+def dialect(header: str, needed: Sequence[str], form: Form) -> tuple[str, list[str]]:
+    """Return the delimiter and the names of the columns; each needed one must occur once."""
+    _refuse_letters(header)
+    found, problems = {}, []
+    for delimiter in (form.delimiter,) if form.delimiter else DELIMITERS:
+        try:
+            found[delimiter] = [name.strip() for name in _split(header, delimiter)]
+        except csv.Error as problem:  # a quoted name is followed by another delimiter
+            problems.append(str(problem))
+    if not any(len(names) > 1 for names in found.values()) and problems:
+        raise ValueError(f"the header is not a line of CSV: {problems[0]}")
+    delimiter = max(found, key=lambda each: (len({*needed} & {*found[each]}), len(found[each])))
+    names = found[delimiter]
+    missing = [name for name in needed if name not in names]
+    if missing:
+        raise ValueError(
+            f"there is no column {missing[0]!r}; there are: {', '.join(map(shown, names[:50]))} "
+            f"(--no-header if these are values, --delimiter if they are in one)"
+        )
+    refuse_twice(names, needed)
+    return delimiter, names
+
+
+def _refuse_letters(header: str) -> None:
+    """Refuse a header in another encoding, or with line ends that are none here."""
+    if "\x00" in header:
+        mark = header.startswith(("\udcff\udcfe", "\udcfe\udcff"))
+        raise ValueError(f"the text is not UTF-8: add --encoding utf-16{'' if mark else '-le'}")
+    if any("\ud800" <= letter <= "\udfff" for letter in header):
+        raise ValueError(
+            "the header is not UTF-8: add --encoding cp1252 (Windows, Western Europe) or what the "
+            "file was written in, such as cp1250, cp1251 or mac-roman"
+        )
+    if "\r" in header.rstrip("\r\n"):
+        raise ValueError(
+            "the lines end in carriage returns, without line feeds: write them with line feeds, "
+            "as in tr '\\r' '\\n' < old.csv > new.csv"
+        )
+
+
+def refuse_twice(names: Sequence[str], needed: Sequence[str]) -> None:
+    """Refuse a needed column whose name occurs twice."""
+    twice = [name for name in needed if names.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"column {twice[0]!r} must occur once, got {names.count(twice[0])}: rename the others"
+        )
+
+
+def _split(text: str, delimiter: str) -> list[str]:
+    text = text.rstrip("\r\n")
+    if '"' not in text:
+        return text.split(delimiter)
+    return next(csv.reader([text], delimiter=delimiter, strict=True))
+
+
+def _rows(
+    stream: Iterable[tuple[int, str]], delimiter: str, width: int | None, places: Sequence[int]
+) -> Iterator[Row]:
+    """Yield rows; without a header a row needs only the requested values."""
+    least = max(places) + 1
+    chosen = itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
+    for line, text in stream:
+        bare = text.rstrip("\r\n")
+        if '"' not in bare:
+            values = bare.split(delimiter)
+        else:
+            try:
+                values = _split(bare, delimiter)
+            except csv.Error as problem:
+                yield line, BadRow(line, NOT_CSV, got=str(problem))
+                continue
+        if len(values) == width or (width is None and len(values) >= least and bare):
+            yield line, chosen(values)
+        elif bare:
+            yield line, BadRow(line, f"not {width or least} values", got=str(len(values)))
