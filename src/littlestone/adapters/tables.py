@@ -70,9 +70,9 @@ def _refuse_infinite(array: NDArray[Any]) -> None:
 
 
 def _cells(rows: Sequence[Any]) -> Any:
-    """Return rows as an array of objects; other inputs are returned for a closer look.
+    """Return rows as an array of objects; return inputs of any other shape unchanged.
 
-    Whatever holds the values of one row: numpy would bring all rows to one type for its sake.
+    Objects, because numpy would convert all rows to one type if a single row required it.
     """
     values = [_values(row) for row in rows]
     found = [row for row in values if row is not None]
@@ -85,7 +85,7 @@ def _cells(rows: Sequence[Any]) -> Any:
 
 
 def _values(row: Any) -> Sequence[Any] | NDArray[Any] | None:
-    """Return the values of a row; None if it is none."""
+    """Return the values of a row; None if it is not a row."""
     if isinstance(row, list | tuple):
         return row
     if isinstance(row, np.ndarray):

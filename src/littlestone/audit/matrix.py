@@ -186,14 +186,15 @@ def enumerated_section() -> str:
 
 ENUMERATED = """## What is enumerated
 
-An exact curve is that of the code as it runs, but for what follows. A bug in what is replaced is
-seen in games and in tests of its law only; a bug in what is left out is not seen by enumeration.
+An exact curve is that of the running code, except for the parts below. Enumeration cannot see a bug
+in a part that is replaced, which only games and tests of its law can find, or in a part that is not
+enumerated.
 
 | replaced | by |
 |---|---|
 {substitutes}
 
-| not enumerated | since it |
+| not enumerated | because it |
 |---|---|
 {blind}
 
@@ -210,17 +211,21 @@ audit can refute a promise; it never says “private”.
 
 ## Correct subjects
 
-Every private part of the library, on an instance so small that its games are short, at a budget
-at which they are short or the claim is tight. *Games* is how many were played, at most {games}, and
-as many as take about {correct_seconds} seconds times the row's patience (up to 6), or
-{enumerated_seconds} seconds where all coins are enumerated as well; *shown in games* is an ε that
-they refute at this δ, wrong with
-probability at most 1e-4. *Exact* is a lower end of the exact ε at this δ, from enumerating all
-coins (`littlestone.audit.privacy_curve`): of the same game, or of this game and of the releases
-that follow it independently, where a remark says so; it is never wrong. *Share* is the larger of
-the two over the claim. A correct subject must stay at or below 1, and its adversary should come
-near it: {reached} reach their goal. Of {loose} more the claim is loose and not the adversary weak:
-all games that the instance allows in the rounds enumerated were enumerated.
+Each row is a private part of the library, on an instance so small that its games are short, at a
+budget at which the games are short or the claim is tight.
+
+- *Games* is how many were played: as many as fit into about {correct_seconds} seconds (up to six
+  times as long where a single game shows little), or into {enumerated_seconds} seconds where all
+  coins are enumerated as well, and at most {games}.
+- *Shown in games* is an ε that these games refute at this δ; wrong with probability at most 1e-4.
+- *Exact* is a lower bound on the exact ε at this δ, from enumerating all coins
+  (`littlestone.audit.privacy_curve`). It is about the same game or, where a remark says so, about
+  this game and the releases that follow it independently. It is never wrong.
+- *Share* is the larger of the two, divided by the claim. A correct subject must stay at or below 1,
+  and its adversary should come near it.
+
+{reached} reach their goal. For {loose} more, the claim is loose rather than the adversary weak: all
+games that the instance allows in the enumerated rounds were enumerated.
 
 | subject | claimed ε | δ | games | shown in games | exact | share | goal | seconds |
 |---|---|---|---|---|---|---|---|---|
@@ -230,9 +235,10 @@ all games that the instance allows in the rounds enumerated were enumerated.
 
 ## Controls
 
-Each is wrong in one place, claims what its author believed, and must be refuted: {found} are. A
-game is played up to {most} times or for about {control_seconds} seconds, and the audit stops at
-the first proof; *games* is how many that took. The bound is wrong with probability at most 1e-4.
+Each control has one bug and claims the guarantee that its author believed in; the audit must refute
+it. {found} are refuted. An audit plays up to {most} games, for about {control_seconds} seconds, and
+stops at the first proof; *games* is how many that took. The bound is wrong with probability at most
+1e-4.
 
 | control | bug | adversary | claimed ε | δ | ε is at least | games |
 |---|---|---|---|---|---|---|

@@ -130,7 +130,7 @@ def given_options(ctx: typer.Context) -> dict[str, Any]:
     return {name: ctx.params[name] for name in given}
 
 
-def as_made(ctx: typer.Context, text: str, store: str) -> dict[str, Any]:
+def stored_reading(ctx: typer.Context, text: str, store: str) -> dict[str, Any]:
     """Return how a store reads rows, by the options that it was created with.
 
     Which labels count as 1 is permanent. How a file is written may change.
@@ -158,7 +158,7 @@ def as_made(ctx: typer.Context, text: str, store: str) -> dict[str, Any]:
     return found
 
 
-def made_with(text: str) -> Request:
+def stored_request(text: str) -> Request:
     """Return the request that a store was created with, from its options."""
     options = tomllib.loads(text)
     tables = options.get("schema")
@@ -167,7 +167,7 @@ def made_with(text: str) -> Request:
     return Request.from_json({**known, **over})
 
 
-def going_on(
+def stored_learner(
     over: Any, given: Mapping[str, Any], store: Any
 ) -> Callable[[Mapping[str, str]], PrivateLearner]:
     """Return a function that finds the learner of a store by what the store says about itself.
@@ -185,7 +185,7 @@ def going_on(
             elif given:
                 raise StoreError(f"{store} was created from Python: omit --{min(given)}")
             return recipe_from_form(about["recipe"])
-        made = made_with(about["options"])
+        made = stored_request(about["options"])
         recipe = made.stored_recipe(about["recipe"])
         now = made.over if over is None else over
         wanted = _refusing(lambda: replace(made, over=now, **given))

@@ -16,7 +16,14 @@ import typer
 from rich.console import Console
 
 from littlestone import require
-from littlestone.cli.config import as_made, declared_space, given_options, going_on, loaded, written
+from littlestone.cli.config import (
+    declared_space,
+    given_options,
+    loaded,
+    stored_learner,
+    stored_reading,
+    written,
+)
 from littlestone.cli.options import (
     AtLeast,
     Check,
@@ -152,7 +159,7 @@ def run(
     user = about.get("users") if begun and "user" not in given else options.user
     # By the options of the store, unless others are given for this file.
     with reporting_damage(store):
-        meant = as_made(ctx, about.get("options", ""), store)
+        meant = stored_reading(ctx, about.get("options", ""), store)
     recipe = None if begun else _new(options, tables, concepts, console)
     promise = "" if recipe is None else promise_with(recipe, user, ranges)  # rejected by name
     if recipe is not None:
@@ -182,7 +189,7 @@ def run(
 
     def opened(space: ConceptClass) -> Iterable[Item]:
         pipe = _standard_input()
-        look_first(source, space, columns, form, check, console)
+        check_first_rows(source, space, columns, form, check, console)
         return read_blocks(
             source, space, columns, standard_input=pipe, form=form, position=position
         )
@@ -191,7 +198,7 @@ def run(
     events: Iterable[Item]
     if recipe is None:
         durable = DurableRun.resume(
-            going_on(over, given, store),
+            stored_learner(over, given, store),
             place,
             users=user,
             adopt=adopt,
@@ -266,7 +273,7 @@ def run(
         durable.close()
 
 
-def look_first(
+def check_first_rows(
     source: str, space: ConceptClass, columns: Columns, form: Form, most: int, console: Console
 ) -> None:
     """Reject a file if its first rows do not fit, before anything is created or spent."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from littlestone.adapters.frozen import FrozenClassifier
-from littlestone.cli.config import going_on
+from littlestone.cli.config import stored_learner
 from littlestone.cli.learn import page_of
 from littlestone.cli.options import Feature, FormOptions, Source, options_of
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree
@@ -114,7 +114,7 @@ def reopened(store: str, about: dict[str, str]) -> Iterator[DurableRun]:
 
 def _recipe(store: str, about: dict[str, str]) -> PrivateLearner:
     with reporting_damage(shown(store)):
-        return going_on(None, {}, shown(store))(about)
+        return stored_learner(None, {}, shown(store))(about)
 
 
 @options_of(FormOptions, "file")

@@ -17,7 +17,7 @@ from littlestone.concepts.canonical_key import canonical_key, canonical_keys, wh
 from littlestone.concepts.protocols import Domain, Point
 
 _LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
-_FEW = 4  # as many are looked at one by one: an array has a fixed cost
+_FEW = 4  # up to this many are checked one by one: an array has a fixed cost
 MOST_SAMPLED = 1 << 24
 
 

@@ -23,7 +23,7 @@ from littlestone.game.protocols import (
     Player,
 )
 from littlestone.game.referee import Referee
-from littlestone.game.state_run import seated
+from littlestone.game.state_run import as_player
 from littlestone.game.transcript import Round, Transcript, checkpoints
 from littlestone.randomness import Randomness
 
@@ -80,7 +80,7 @@ def play(
             f"adversary.concepts={adversary.concepts!r}"
         )
     return play_out(
-        seated(learner),
+        as_player(learner),
         adversary,
         Referee(adversary.concepts, realizable=adversary.realizable),
         rounds=rounds,

@@ -16,10 +16,10 @@ _MOST_KEYS: Final = 1 << 16
 _FIRST_WINDOW: Final = 64
 
 
-def seated(learner: Learner | OnlineLearner) -> Player:
+def as_player(learner: Learner | OnlineLearner) -> Player:
     """Return a player for a learner with runs or with states."""
     if isinstance(learner, OnlineLearner):
-        return Seat(learner)
+        return StatePlayer(learner)
     if isinstance(learner, Player):
         return learner
     raise TypeError(
@@ -29,7 +29,7 @@ def seated(learner: Learner | OnlineLearner) -> Player:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Seat:
+class StatePlayer:
     """A deterministic learner as a player, for any number of rounds and any adversary."""
 
     learner: OnlineLearner

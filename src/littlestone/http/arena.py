@@ -184,7 +184,7 @@ class Arena:
     async def anew(self, request: Request) -> Response:
         """Forget all guesses so far."""
         telling, lock = found(self.telling, request)
-        await _played(telling.count_anew, lock)
+        await _played(telling.restart_count, lock)
         return answered(telling.score())
 
     async def reveal(self, request: Request) -> Response:

@@ -192,10 +192,10 @@ class Ledger(Lazy):
         concentrated_delta: float = 0.0,
     ) -> None:
         self._plain, self.promise = _terms(budget, concentrated, concentrated_delta)
-        """The promise is in words; a run says there what it promises to a user, who may have
-        several examples."""
+        """The promise in words; a run writes here what it promises to a user with several
+        examples."""
         self.beforehand = _NOTHING
-        """What each example had paid before the run, for the ranges of a schema, say."""
+        """What each example had paid before the run, for instance for the ranges of a schema."""
         self._budget = budget
         self._private = private
         self._concentrated = concentrated

@@ -144,14 +144,14 @@ CONTROLS = (
     ),
     broken(
         "places-one-priced",
-        "PrivateWitnesses: the place priced for a mistake more or less, not for one that moves",
+        "PrivateWitnesses: the draw of a place pays for an added mistake, not for one that moves",
         PrivateWitnesses(**small_learners.places(2, 1.0, share=0.9, threshold=30, epsilon=2.0)),
         attacks.OtherPlace(),
         claimed=PrivacyGuarantee(epsilon=1.0),
     ),
     broken(
         "places-kept",
-        "PrivateWitnesses: places of mistakes are drawn from again in the next epoch",
+        "PrivateWitnesses: the next epoch draws from the same places of mistakes again",
         with_engine(PrivateWitnesses(**small_learners.places(2, 2.0, rounds=10_000)), _KeepsPlaces),
         attacks.PlacesOfEarlierEpochs(),
     ),

@@ -227,7 +227,7 @@ CONTROLS = (
     ),
     broken(
         "forest-overlapping-instances",
-        "LazyForest: all hypotheses of a list are watched at once, paid for as if one by one",
+        "LazyForest: all hypotheses of a list are watched at once, at the price of one at a time",
         with_engine(_both_listed(), _WatchesTheWholeListAtOnce),
         attacks.BothErr(),
     ),
@@ -239,13 +239,13 @@ CONTROLS = (
     ),
     broken(
         "forest-add-remove-last-layer",
-        "LazyForest: the last list priced for an added element, where one is replaced",
+        "LazyForest: the last list pays for an added element, not for a replaced one",
         altered(LISTING, histogram=add_remove),
         learner_attacks.ListMembership(),
     ),
     broken(
         "forest-noise-skipped-when-correct",
-        "LazyForest: AboveThreshold is not asked in rounds without a mistake",
+        "LazyForest: AboveThreshold is not queried in rounds without a mistake",
         with_engine(EARLY, _NoNoiseWhenCorrect),
         learner_attacks.LastSwitch(),
     ),
@@ -276,7 +276,7 @@ CONTROLS = (
     ),
     broken(
         "forest-slots-by-true-count",
-        "LazyForest: packed layers keep as many slots as the true count says",
+        "LazyForest: packed layers have as many slots as the true count, not the noisy one",
         with_engine(_edges_forest(), _TrueSlots),
         attacks.LengthOfTheTurn(),
         claimed=PrivacyGuarantee(epsilon=2.0, delta=0.2),

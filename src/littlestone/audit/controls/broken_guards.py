@@ -159,7 +159,7 @@ CONTROLS = (
     ),
     Control.one_shot(
         "extra-draw-priced-at-zero",
-        "one draw more is published than is paid for",
+        "one more draw is published than is paid for",
         _one_draw_more,
         OneQuestion(zero=[0, 1], one=[1, 0]),
         PrivacyGuarantee(epsilon=0.0),

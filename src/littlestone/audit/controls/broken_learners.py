@@ -163,13 +163,13 @@ CONTROLS = (
     ),
     broken(
         "majority-counts-kept",
-        "PrivateMajority: the counts of one phase's mistakes are drawn from again in the next",
+        "PrivateMajority: the next phase draws from the same counts of mistakes again",
         with_engine(small_learners.fresh_majority(1.0, keys=2, share=0.5), CountsKept),
         attacks.CountsOfEarlierPhases(),
     ),
     broken(
         "majority-one-witness-priced",
-        "PrivateMajority: the draw priced for a mistake more or less, not for one exchanged",
+        "PrivateMajority: the draw pays for an added mistake, not for a replaced one",
         _two_witnesses(),
         attacks.OtherWitness(),
         claimed=PrivacyGuarantee(epsilon=1.0),

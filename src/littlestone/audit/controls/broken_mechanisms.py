@@ -203,7 +203,7 @@ CONTROLS = (
     ),
     Control.one_shot(
         "noisy-max-value",
-        "noisy maximum that releases the value with the price of the position",
+        "a noisy maximum that releases the value at the price of the position",
         _noisy_max_with_its_value,
         OneQuestion(zero=[0] * 6, one=[1] * 6),
     ),
@@ -253,7 +253,7 @@ CONTROLS = (
     ),
     Control.one_shot(
         "add-remove-for-replace",
-        "histogram priced for adding or removing, used where elements are replaced",
+        "a histogram that pays for an added element, used where elements are replaced",
         _add_remove_budget_for_replacements,
         OneQuestion(
             zero=["a"] * (COPIES + 1) + ["b"] * COPIES,
@@ -280,7 +280,7 @@ CONTROLS = (
             name="exponential-half-sensitivity",
         ),
         adversary=ONE_UP_OTHERS_DOWN,
-        bug="exponential mechanism priced for scores that all move one way",
+        bug="an exponential mechanism that pays for scores that all move one way",
     ),
     Control(
         subject=replace(
@@ -295,6 +295,6 @@ CONTROLS = (
             one_sum(1.0, 1e-3, kind=_SumsOfComingAndGoing), name="sums-without-the-factor-two"
         ),
         adversary=OneQuestion(zero=1, one=-1),
-        bug="correlated sums with noise for a vector that comes or goes, not for one replaced",
+        bug="correlated sums with noise for an added vector, not for a replaced one",
     ),
 )

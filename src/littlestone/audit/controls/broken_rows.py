@@ -41,7 +41,7 @@ def _control(name: str, bug: str, reader: Reader) -> Control:
 
 
 CONTROLS = (
-    _control("rows-dropped", "a row that does not fit is no round", rows_that_fit),
+    _control("rows-dropped", "a row that does not fit is not a round", rows_that_fit),
     _control("rows-quoted", "an open quote takes the rows that follow", quotes_over_lines),
     _control("rows-typed", "one cell decides the type of its column", one_type_for_a_column),
 )

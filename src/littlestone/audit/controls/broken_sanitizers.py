@@ -125,7 +125,7 @@ CONTROLS = (
     ),
     Control.one_shot(
         "cuts-moved-row-pays-once",
-        "a row that leaves one part and comes into another is charged for one of them",
+        "a row that moves from one part to another pays for one of them",
         _moved_row_pays_for_one_part,
         CUT_FIRST_OR_LATER,
     ),
@@ -137,7 +137,7 @@ CONTROLS = (
     ),
     Control.one_shot(
         "sparse-sample-without-bottom",
-        "an element that only one list has can come out with a large probability",
+        "an element of a single list is released with a large probability",
         _bottom_too_low,
         OneQuestion(
             zero=[{"a"}] * 9 + [{"b"}], one=[{"a"}] * 10, notice=lambda drawn: drawn == "b"
@@ -160,13 +160,13 @@ CONTROLS = (
     ),
     Control.one_shot(
         "subsample-with-repetition",
-        "forty draws from four examples, priced as if each were drawn once",
+        "forty draws from four examples, at the price of one draw of each",
         lambda dataset, rng: _SAMPLE_TOO_LARGE.learn(dataset, rng=rng),
         OneQuestion(zero=coins(2, 4), one=coins(1, 4), notice=says(0)),
     ),
     Control.one_shot(
         "batch-instead-of-synthetic",
-        "a learner looks whether the sanitizer failed, and if so uses the batch itself",
+        "a learner checks whether the sanitizer failed, and if so uses the batch itself",
         _batch_as_it_is,
         OneQuestion(zero=[(0, 1), (0, 1)], one=[(0, 0), (0, 1)], notice=says(0)),
     ),

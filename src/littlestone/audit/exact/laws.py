@@ -256,12 +256,14 @@ class Substitute:
         return str(self.owner.__name__).rpartition(".")[2]
 
 
-_LAW: Final = "the law; that the code has it, statistical tests say"
-_ALIKE: Final = "one case for all that are alike; small instances with all cases agree"
+_LAW: Final = "its law; statistical tests check that the code has this law"
+_ALIKE: Final = (
+    "one case for all that behave alike; on small instances the result is that of all cases"
+)
 
 SUBSTITUTES: Final = (
     Substitute(Geometric, {"draw": _geometric, "draw_many": _one_by_one}, _LAW),
-    Substitute(BernoulliExp, {"draw_many": _coins}, "one coin after the other"),
+    Substitute(BernoulliExp, {"draw_many": _coins}, "one coin at a time"),
     Substitute(DiscreteLaplace, {"draw": _discrete_laplace, "draw_many": _one_by_one}, _LAW),
     Substitute(
         DiscreteGaussian,
@@ -272,34 +274,34 @@ SUBSTITUTES: Final = (
         TruncatedLaplace, {"draw": _truncated_laplace, "draw_many": _truncated_laplaces}, _LAW
     ),
     Substitute(WaitingTime, {"draw": _waiting_time, "first": _first}, _LAW),
-    Substitute(PermuteAndFlip, {"_flip": _flip}, "one coin after the other"),
+    Substitute(PermuteAndFlip, {"_flip": _flip}, "one coin at a time"),
     Substitute(
         IncrementalSelectionRun,
         {"draw": _present_weights},
-        "the law that proposals and rejections lead to; they run as they are if asked to",
+        "the law of an accepted proposal; a test runs the proposals and rejections themselves",
     ),
     Substitute(Forest, {"tree_and_leaf": _tree_and_leaf}, _ALIKE),
     Substitute(ForestTable, {"insert": _inserted}, _ALIKE),
     Substitute(forest_layer, {"neighbours": _of_kinds}, _ALIKE),
     Substitute(IrreducibleLearner, {"_tallies": _dealt}, _ALIKE),
-    Substitute(ProperStep, {"_propose": _proposed}, "one position after the other"),
-    Substitute(proper, {"draw_position": _position}, "the same rounding, number by number"),
+    Substitute(ProperStep, {"_propose": _proposed}, "one position at a time"),
+    Substitute(proper, {"draw_position": _position}, "the same rounding, one number at a time"),
     Substitute(
-        proper_agnostic, {"draw_position": _position}, "the same rounding, number by number"
+        proper_agnostic, {"draw_position": _position}, "the same rounding, one number at a time"
     ),
     Substitute(
         FreshDraws,
         {"read_ahead": _read_ahead, "draw": _fresh_draws},
-        "the law of each draw, made when it is due; nothing is read ahead",
+        "the law of each draw, drawn when it is used; nothing is read ahead",
     ),
 )
 """Everything that is replaced while coins are enumerated."""
 
 BLIND_SPOTS: Final = {
-    "WideGaussian": "reads raw words: all of one proposal are gone through, but not in a game",
-    "LinearPool": "reads raw words: enumerated for a source of a few given words only",
-    "PrivateLinear": "has noise in many parts; its kinds are enumerated in one or two",
-    "other readers of rows than that of CSV": "begin a game with examples; `make rows` is for them",
+    "WideGaussian": "reads raw words: a test enumerates those of one proposal, outside a game",
+    "LinearPool": "reads raw words; enumerated only for a source of a few given words",
+    "PrivateLinear": "has noise with many components; its laws are enumerated for one or two",
+    "readers of rows other than CSV": "is outside the games; `make rows` tests them",
 }
 """What is not enumerated, or not for every word."""
 

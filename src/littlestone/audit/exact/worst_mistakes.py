@@ -15,7 +15,7 @@ from littlestone.audit.exact.tape import Law, Tape, law_of
 from littlestone.concepts.classes.finite import tabulated
 from littlestone.errors import LittlestoneError
 from littlestone.game.protocols import OnlineLearner
-from littlestone.game.state_run import Seat
+from littlestone.game.state_run import StatePlayer
 
 _NEGLIGIBLE: Final = Fraction(1, 1 << 30)
 _MOST_RUNS: Final = 100_000
@@ -73,7 +73,7 @@ class _Worst:
     def __init__(self, recipe: Any, rounds: int, most: int) -> None:
         table, _, columns = tabulated(recipe.concepts)
         self._concepts, self._rounds, self._most = recipe.concepts, rounds, most
-        self._player: Any = Seat(recipe) if isinstance(recipe, OnlineLearner) else recipe
+        self._player: Any = StatePlayer(recipe) if isinstance(recipe, OnlineLearner) else recipe
         self._matrix: NDArray[np.uint8] = table.matrix
         self._points = list(columns)
         # A concept fits at least this many sequences of examples, each of which is played.

@@ -234,7 +234,7 @@ AUDITS = (
         goal=0.5,
         witness=_phase_and_draws,
         remark=(
-            "a game shows the end of one phase and one draw; exact are these and the eight later "
+            "a game shows the end of one phase and one draw; the exact number adds the eight later "
             "draws, which are independent of them"
         ),
     ),

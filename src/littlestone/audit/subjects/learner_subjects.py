@@ -144,8 +144,8 @@ AUDITS = (
         delta=1e-2,
         goal=0.05,
         remark=(
-            "loose: the promise covers the second coin of each round, which nobody is shown, and "
-            "games of any length, by a bound on moments"
+            "loose: the promise also covers the second coin of each round, which is never shown, "
+            "and games of any length, by a bound on moments"
         ),
     ),
     audit_of(
@@ -228,8 +228,8 @@ AUDITS = (
         "NaiveRecomposition: the draw after an example with one label or the other",
         witness=draws_of_all_rounds,
         remark=(
-            "a game shows one draw, of a budget in zCDP for thirty; exact are all thirty, which "
-            "are independent"
+            "a game shows one draw, and the zCDP budget is for thirty; the exact number is for "
+            "all, which are independent"
         ),
     ),
     audit_of(
@@ -246,7 +246,7 @@ AUDITS = (
         attacks.FirstWeights(),
         "PrivateLinear: the weights after one example, with a gradient or its opposite",
         epsilon=2.0,
-        remark="noise in five parts is not enumerated; in two parts a test of the noise is",
+        remark="noise with five components is not enumerated; a test enumerates it with two",
     ),
     audit_of(
         "eager-forest",
@@ -260,8 +260,8 @@ AUDITS = (
         exact_rounds=2,
         remark=(
             "the watch is an AboveThreshold for queries that move either way; the example moves "
-            "its counts one way, which shows half of the watch's 0.95, and of the lists only the "
-            "first is drawn, before any example"
+            "its counts one way, which shows half of the watch's 0.95; only the first list is "
+            "drawn, before any example"
         ),
     ),
     audit_of(
@@ -273,8 +273,8 @@ AUDITS = (
         delta=1e-3,
         witness=releases_of_all_rounds,
         remark=(
-            "at epsilon = 1 nothing is ever published, in neither world: no list is as long as "
-            "delta asks for; a game shows one release, exact are both that the example meets"
+            "at epsilon = 1 nothing is published in either world: no list is as long as delta "
+            "requires; a game shows one release, the exact number is for both that read the example"
         ),
     ),
     audit_of(

@@ -182,7 +182,7 @@ AUDITS = (
         negligible_bits=60,
         remark=(
             "the claim is the sum of three steps (1/4 + 1/2 + 1/4); where every function is a "
-            "concept, only the draw of the second one shows a flipped label"
+            "concept, only the draw of the second step shows a flipped label"
         ),
     ),
     Audit(
@@ -202,8 +202,8 @@ AUDITS = (
         goal=0.5,
         exact_rounds=1,
         remark=(
-            "the claim holds for every inner learner, and the one inside is the most revealing; "
-            "its factor 4 is never attained, which matters less the larger epsilon is"
+            "the claim holds for every inner learner, and this inner learner reveals the most; the "
+            "factor 4 of the claim is never attained, which matters less for a larger epsilon"
         ),
     ),
     Audit(
@@ -216,8 +216,8 @@ AUDITS = (
         exact_rounds=1,
         negligible_bits=18,
         remark=(
-            "the claim is that of the sanitizer, whose release stays inside; one concept, drawn "
-            "after it, shows half of a small epsilon and more of a larger one"
+            "the claim is that of the sanitizer, whose release is not shown; the concept drawn "
+            "from it shows half of a small epsilon, and more of a larger one"
         ),
     ),
 )

@@ -96,10 +96,10 @@ class AfterPositive:
     """The conjunctions of some literals of a most specific one, with at least one of each clause.
 
     ``features`` and ``values`` are the most specific conjunction, each clause the features of its
-    literals that are false at a negative. The dimension is the number of literals less the
-    fewest that meet every clause: those fixed, the others are free; and a 1 where the literals G
-    are false leaves, by induction, that number less |G| for the literals outside G, which are no
-    easier to meet all clauses with.
+    literals that are false at a negative. The dimension is the number of literals minus the size
+    of a smallest set of them that meets every clause. Lower bound: fix such a set; the other
+    literals are free. Upper bound, by induction: a 1 at a point where the literals G are false
+    leaves the literals outside G, and no smaller set of these meets every clause.
     """
 
     n: int
@@ -285,8 +285,9 @@ class Conjunctions:
     def vc_dimension(self) -> int:
         """n, except for n = 1, where all four functions are concepts.
 
-        To shatter n + 1 >= 3 points takes, for each, a literal that is false there and true at
-        the others; two of them are about one feature, and neither can be the same nor opposite.
+        To shatter n + 1 >= 3 points, each point needs a literal that is false there and true at
+        the others. Two of these literals are about the same feature, but they can be neither
+        equal nor opposite.
         """
         return max(2, self.n)
 

@@ -286,7 +286,7 @@ class KeySets:
         return _ANY_NUMBER.version_space()
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """Label each key as it came more often."""
+        """Return the mistakes of the set that gives each key its more frequent label."""
         for x in tally:
             self.domain.check(x)
         return sum(min(counts) for counts in tally.values())

@@ -137,11 +137,11 @@ def _answers(concepts: ConceptClass) -> Answers:
         known = concepts.on_lines()
     if known is None and known_by_matrix(concepts):
         known = Matrix(label_matrix(concepts))
-    return _Asked(concepts) if known is None else known
+    return _EvaluatedPoints(concepts) if known is None else known
 
 
-class _Asked(Answers):
-    """Fallback for any class: numbers points as they occur and evaluates each once."""
+class _EvaluatedPoints(Answers):
+    """Fallback for any class: number the points as they occur, and evaluate each once."""
 
     def __init__(self, concepts: ConceptClass) -> None:
         self._concepts, self._find = concepts, finder(concepts)

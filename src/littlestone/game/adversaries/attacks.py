@@ -153,7 +153,7 @@ class Forcing(ABC):
         return SteadyAttack(self.concepts.domain, self.first_position())
 
 
-def standing(space: VersionSpace, seen: Hypothesis | None) -> Hypothesis:
+def current_hypothesis(space: VersionSpace, seen: Hypothesis | None) -> Hypothesis:
     """Return the newest known hypothesis; before the first round, the standard optimal one."""
     if seen is not None:
         return seen

@@ -240,7 +240,7 @@ ADVERSARIES = (
     AdversaryEntry(
         name="boundary",
         build=Boundary,
-        summary="adaptive: plays where the published hypothesis changes its mind",
+        summary="adaptive: plays where the published hypothesis changes its label",
     ),
     AdversaryEntry(
         name="noisy-boundary",

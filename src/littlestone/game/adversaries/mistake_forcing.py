@@ -17,8 +17,8 @@ from littlestone.game.adversaries.attacks import (
     Move,
     StreamAttack,
     block_sizes,
+    current_hypothesis,
     filling,
-    standing,
 )
 from littlestone.game.adversaries.entry import AdversaryEntry
 from littlestone.game.adversaries.random_stream import labelled
@@ -49,7 +49,7 @@ class _Position:
     last: Example | None
 
     def move(self, seen: Hypothesis | None, /) -> Move:
-        return _move(self, standing(self.space, seen))
+        return _move(self, current_hypothesis(self.space, seen))
 
     def after(self, example: Example) -> "_Position":
         return _Position(self.concepts, self.space.restrict(*example), example)
@@ -97,7 +97,7 @@ class _Vertex:
         # At the hardest mistake of the optimal hypothesis, both labels keep all but one of the
         # # dimension, so it is the root of a deepest tree.
         root = self.space.hardest_mistake(self.space.standard_optimal())
-        published = standing(self.space, seen)
+        published = current_hypothesis(self.space, seen)
         if root is None:
             last = self.space.hardest_mistake(published)
             return Move((last,), None) if last else filling(self.concepts, self.space, self._after)
@@ -177,7 +177,7 @@ class _Rotation:
     turn: int
 
     def move(self, seen: Hypothesis | None, /) -> Move:
-        published = standing(self.space, seen)
+        published = current_hypothesis(self.space, seen)
         if published not in self.known:
             met = self._meeting(published)
             move = met.move(seen)

@@ -10,7 +10,7 @@ from littlestone.concepts.hypotheses.runs import StepFunction, runs_of
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.keys import KeySet, key_set
 from littlestone.concepts.protocols import Domain, Example, Hypothesis, Point, VersionSpace
-from littlestone.game.adversaries.attacks import Forcing, Move, filling, standing
+from littlestone.game.adversaries.attacks import Forcing, Move, current_hypothesis, filling
 from littlestone.game.adversaries.entry import AdversaryEntry
 
 
@@ -50,7 +50,7 @@ class Spreading:
     def at_start(cls, rules: SpreadingForcing) -> "Spreading":
         """Return the first position."""
         space = rules.concepts.version_space()
-        start, nothing = standing(space, None), KeySet[Example]()
+        start, nothing = current_hypothesis(space, None), KeySet[Example]()
         corrected = flipped(start, [], rules.concepts.domain)
         return cls(rules, space, nothing, start, nothing, corrected, None)
 
@@ -58,7 +58,7 @@ class Spreading:
         """Return the next move."""
         if self.again is not None:
             return Move((self.again,), replace(self, again=None))
-        facing = self._facing(standing(self.space, seen))
+        facing = self._facing(current_hypothesis(self.space, seen))
         enough = len(self.used) >= self.rules.different_points
         if enough and facing.old_mistakes:
             return facing._repeat()

@@ -14,7 +14,7 @@ from typing import ClassVar
 from littlestone import require
 from littlestone.concepts.capabilities import Agreeing, agreeing
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
-from littlestone.game.adversaries.attacks import FOREVER, TimedAttack, Turn, standing
+from littlestone.game.adversaries.attacks import FOREVER, TimedAttack, Turn, current_hypothesis
 from littlestone.game.adversaries.entry import AdversaryEntry
 from littlestone.randomness import Randomness
 
@@ -234,7 +234,7 @@ class _Root:
     def _example(self, seen: Hypothesis | None) -> Example:
         root = _root(self.space)
         assert root is not None, "the dimension is at least 1"
-        return root[0], 1 - standing(self.space, seen)(root[0])
+        return root[0], 1 - current_hypothesis(self.space, seen)(root[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,7 @@ class _Vertex:
         if self.played < (begin := self._begin()):
             return Turn(self.tree.silent, begin - self.played)
         x, left = root[0], self.tree.stage - self.played
-        published = standing(self.space, seen)(x)
+        published = current_hypothesis(self.space, seen)(x)
         label = 1 - published if self.label is None else self.label
         return Turn((x, label) if published != label else self.tree.silent, left)
 
@@ -262,7 +262,7 @@ class _Vertex:
             return self
         label, played = self.label, self.played + count
         if label is None and self.played >= self._begin():
-            label = 1 - standing(self.space, seen)(root[0])
+            label = 1 - current_hypothesis(self.space, seen)(root[0])
         if played < self.tree.stage:
             return replace(self, played=played, label=label)
         assert label is not None, "within is at most stage"

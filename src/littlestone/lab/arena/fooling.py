@@ -10,7 +10,7 @@ from littlestone.concepts.protocols import Example, Hypothesis, Label, Point
 from littlestone.game.adversaries.attacks import SteadyAttack
 from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.game.referee import contradicted
-from littlestone.game.state_run import seated
+from littlestone.game.state_run import as_player
 from littlestone.lab.arena.boards import BOARDS, NAMES, ROUNDS, bound, ones
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import Randomness
@@ -38,7 +38,7 @@ class Fooling:
         self._board = lookup(BOARDS, board, kind="board")
         self._chosen = board, learner, epsilon
         self._recipe: Any = self._board.learner(learner, epsilon)
-        self._run = seated(self._recipe).start(rng=rng)
+        self._run = as_player(self._recipe).start(rng=rng)
         self._concepts = self._board.concepts
         self._space = self._concepts.version_space()
         self._played: dict[Example, None] = {}

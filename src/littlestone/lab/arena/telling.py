@@ -57,7 +57,10 @@ class Suspect:
         if wanted not in WANTED:
             raise ValueError(f"wanted must be one of {', '.join(WANTED)}, got {wanted!r}")
         if wanted == "correct" or (wanted == "coin" and rng.coin()):
-            return self.correct, "It was correct: no game can show more than the claim, but by luck"
+            return (
+                self.correct,
+                "It was correct: no game can show more than the claim, except by luck",
+            )
         control = CONTROLS[self.controls[rng.below(len(self.controls))]]
         return control.subject, f"It was broken ({control.name}). {control.bug}"
 
@@ -120,9 +123,9 @@ class Telling:
         self._opened = 0
         self._over = False
         self._counts = 0
-        self.count_anew()
+        self.restart_count()
 
-    def count_anew(self) -> None:
+    def restart_count(self) -> None:
         """Discard all guesses and start a new count.
 
         The i-th count may fail with a share 1 / (i (i + 1)) of the failure probability.

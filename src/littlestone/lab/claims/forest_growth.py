@@ -108,8 +108,8 @@ QUICK_COMPUTED, FULL_COMPUTED = (10**2, 10**3, 10**4), (10**3, 10**4, 10**5)
     source="[GL21, Theorem 4.2], quoted in the paper's Section 3",
     setting="Thresholds(2); run at epsilon = 400, T up to 1600 (quick: 200); trees computed at "
     "epsilon = 1, T up to 10^5",
-    judged="refuted if the trees' exponent leaves 0.45 .. 0.65, which nothing is left to chance "
-    "in; mistakes per tree are reported",
+    judged="refuted if the trees' exponent, which is computed exactly, leaves 0.45 .. 0.65; "
+    "mistakes per tree are reported",
 )
 def fresh_copies_root_growth(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Measure mistakes in proportion to the trees, and compute how trees grow with T."""

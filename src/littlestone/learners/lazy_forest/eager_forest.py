@@ -113,9 +113,9 @@ class TooManyTreesError(LittlestoneError):
     def __init__(self, *, trees: int, leaves: int) -> None:
         super().__init__(
             f"this forest cannot exist: it would have about 2^{math.log2(trees):.1f} trees of "
-            f"2^{math.log2(leaves):.0f} leaves, so seldom do all guesses of a tree come true; 2^60 "
-            f"trees of 2^24 leaves are the most. EagerForest and FreshCopies suit dimensions up to "
-            f"5, PrivateMajority finite classes of any dimension"
+            f"2^{math.log2(leaves):.0f} leaves, because all guesses of a tree are so rarely right; "
+            f"the limit is 2^60 trees of 2^24 leaves. EagerForest and FreshCopies suit dimensions "
+            f"up to 5; use PrivateMajority for finite classes of any dimension"
         )
         self.trees = trees
         self.leaves = leaves

@@ -9,7 +9,7 @@ LEARNERS = (
     LearnerEntry(
         name="standard-optimal",
         place=f"{__name__}.standard_optimal:StandardOptimal",
-        summary="baseline: as few mistakes as anyone, no privacy",
+        summary="baseline: the smallest mistake bound of all learners, no privacy",
         private=False,
     ),
     LearnerEntry(

@@ -17,7 +17,7 @@ class Perceptron:
     """Add wrongly predicted points with label 1 to the weights, subtract those with label 0.
 
     Mistakes: at most floor(1 / margin²) on streams with that margin. After k mistakes the weights
-              w are at most sqrt(k) long, for w·x <= 0 at each x that is added, and at least
+              w are at most sqrt(k) long, because w·x <= 0 at each x that is added, and at least
               k·margin in the direction of the target.
     Privacy:  none.
     Source:   [N62]. The label of w·x = 0 is 0.
@@ -91,9 +91,9 @@ class Winnow:
 
     Mistakes: with threshold 2**a at most k·a + floor((n + k·a·(2**a - 1)) / 2**a) on streams that
               some disjunction of at most k features fits; a is chosen to make that smallest.
-              A relevant weight is never dropped, and doubled at most a times, for it is below the
-              threshold then; so at most k·a ones are missed. Each adds at most 2**a - 1 to the
-              total weight, which starts at n, and each missed 0 takes at least 2**a from it.
+              A relevant weight is never dropped. It is doubled only while it is below the
+              threshold, so at most a times, and at most k·a ones are missed. Each adds at most
+              2**a - 1 to the total weight, which starts at n; each missed 0 subtracts 2**a or more.
     Privacy:  none.
     Source:   [L88, Winnow1].
 

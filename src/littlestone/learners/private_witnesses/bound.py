@@ -123,15 +123,15 @@ class Load:
 
     moved: WitnessLoad
     false: float
-    """The mean number of witnesses that are accepted though nobody named them."""
+    """The mean number of witnesses that are accepted although no mistake named them."""
     again: float = 0.0
-    """The same of those that start again, or take something back."""
+    """The same for witnesses that restart the system or undo an accepted one."""
     places: int = 0
     """The number of places drawn in an epoch."""
     misplaced: float = 0.0
     """The probability that an epoch has a false place, or starts again for another reason."""
     late: float = 0.0
-    """The probability that a counter fires before its first move, where that is false."""
+    """The probability that a counter fires before its first move, if that is an error."""
 
     @property
     def risk(self) -> float:
@@ -142,9 +142,9 @@ class Load:
         """Bound the mean of the mistakes, given those of a counter; infinite if nothing is proved.
 
         Args:
-            one: The mean of what a witness costs.
-            last: That of one that starts again or takes something back.
-            place: That of a place.
+            one: The mean cost of a witness.
+            last: The mean cost of a witness that restarts the system or undoes an accepted one.
+            place: The mean cost of a place.
         """
         if max(self.misplaced, self.late) >= 1:
             return math.inf
@@ -160,7 +160,7 @@ class Load:
         return self.moved.back is not None
 
     def _more(self, one: float, last: float) -> float:
-        """Return what a false witness costs beside the epochs."""
+        """Return the cost of a false witness beyond that of the epochs."""
         back = self.moved.back
         return self.moved.further * last if back is None else back * one + last
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# The counts of all triples of questions are in memory, at most so many.
+# The most triples of questions whose counts are held in memory.
 _MOST_TRIPLES: Final = 1 << 21
-# A pass over the records costs about as much as a matrix product with so many questions squared.
+# A pass over the records costs about as much as a matrix product for this many pairs of questions.
 _PASS: Final = 20
 
 
@@ -38,12 +38,12 @@ class CellTables:
 
     @property
     def pays_off(self) -> bool:
-        """Whether this is faster than to ask every record every pair of questions."""
+        """Whether this is faster than evaluating every pair of questions on every record."""
         few = self._count**3 <= _MOST_TRIPLES and max(self._widths, default=0) <= self._count + 1
         return few and self._count**2 > _PASS * len(self._questions) ** 2
 
     def pairs(self, cells: NDArray[np.int64], weights: Floats) -> Floats:
-        """Return the weight of the records that hold any two questions."""
+        """Return, for each pair of questions, the weight of the records for which both hold."""
         counts = np.empty((self._count, self._count))
         for part, mine in self._questions.items():
             counts[np.ix_(mine, mine)] = self._alone(cells, weights, part)
@@ -54,7 +54,7 @@ class CellTables:
         return counts
 
     def triples(self, cells: NDArray[np.int64], weights: Floats) -> Floats:
-        """Return the weight of the records that hold any three questions."""
+        """Return, for each triple of questions, the weight of the records for which all hold."""
         counts = np.empty((self._count,) * 3)
         for part in self._questions:
             table, both = self._table(cells, weights, part), self._both(part)
@@ -83,7 +83,7 @@ class CellTables:
         return holds.T @ (self._table(cells, weights, part)[:, None] * holds)
 
     def _both(self, part: int) -> Floats:
-        """In which cells of a field two questions about it hold, for all pairs."""
+        """Return in which cells of a field two questions about it both hold, for all pairs."""
         holds = self._holds[part]
         return (holds[:, :, None] * holds[:, None, :]).reshape(len(holds), -1)
 

@@ -45,7 +45,7 @@ class LaplaceCount:
     def __post_init__(self) -> None:
         require.usual_fields(self)
         require.integer(sensitivity=self.sensitivity, at_least=1)
-        # Rounding down keeps what was asked for, and what is proved is what is stored.
+        # Rounded down, so never above the request; the proof is about the stored number.
         object.__setattr__(self, "epsilon", float_at_most(self.epsilon))
         object.__setattr__(self, "_noise", DiscreteLaplace(rate=self._rate))
 

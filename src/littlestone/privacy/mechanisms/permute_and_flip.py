@@ -56,7 +56,7 @@ class PermuteAndFlip:
 
     def __post_init__(self) -> None:
         require.usual_fields(self)
-        # Rounding down keeps what was asked for, and what is proved is what is stored.
+        # Rounded down, so never above the request; the proof is about the stored number.
         object.__setattr__(self, "epsilon", float_at_most(self.epsilon))
         table = table_for(
             epsilon=self.epsilon, range_width=self.range_width, floor_bits=self.floor_bits

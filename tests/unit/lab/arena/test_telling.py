@@ -126,7 +126,7 @@ def test_counting_anew_is_paid_for() -> None:
     allowed = []
     for _ in range(1000):
         allowed.append(game.guesses.failure_probability)
-        game.count_anew()
+        game.restart_count()
     assert 0.99 * telling.FAILURE < sum(allowed) <= telling.FAILURE
     assert game.score()["games"] == 0
 
