@@ -53,7 +53,7 @@ def discovered(
             if not isinstance(entry, kind):
                 raise ValueError(f"{module.__name__}.{attribute} must list {kind}s, got {entry!r}")
             if entry.name in found:
-                raise ValueError(f"{module.__name__}: the name {entry.name!r} is taken")
+                raise ValueError(f"{module.__name__}: the name {entry.name!r} is taken; rename it")
             found[entry.name] = entry
     return found
 

@@ -123,7 +123,9 @@ class FrozenClassifier:
         if hasattr(table, "columns"):  # a data frame
             missing = [name for name in names if name not in table.columns]
             if missing:
-                raise ValueError(f"column {missing[0]!r} is missing")
+                raise ValueError(
+                    f"column {missing[0]!r} is missing; the rule reads {', '.join(names)}"
+                )
             table = list(zip(*(list(table[name]) for name in names), strict=True))
         rows = table.tolist() if isinstance(table, np.ndarray) else list(table)
         if all(isinstance(row, Mapping) for row in rows):

@@ -136,7 +136,9 @@ def resumed(snapshot: bytes, chosen: PrivateLearner) -> tuple[PrivateLearner, by
     try:
         releases = releases_from(json.loads(known))
     except (TypeError, ValueError):
-        raise SnapshotError("this snapshot is altered: its releases cannot be read") from None
+        raise SnapshotError(
+            "this snapshot is altered: its releases cannot be read; restore an unaltered copy"
+        ) from None
     if canonical_form(chosen) == form:
         return chosen, saved, releases
     recipe = recipe_from_form(form)
@@ -163,12 +165,12 @@ def _parted(snapshot: bytes) -> tuple[str, bytes, bytes]:
     The snapshot itself names its recipe, so an altered form gains nothing.
     """
     if not isinstance(snapshot, bytes) or not snapshot.startswith(_MAGIC):
-        raise SnapshotError("these bytes are not the snapshot of a classifier")
+        raise SnapshotError("snapshot must be what snapshot() of a classifier returned; it is not")
     sizes, rest = snapshot[len(_MAGIC) :][:16], snapshot[len(_MAGIC) + 16 :]
     middle = int.from_bytes(sizes[:8])
     end = middle + int.from_bytes(sizes[8:])
     if not rest[end:].startswith(snapshots.MAGIC):  # otherwise the error could quote secrets
-        raise SnapshotError("this snapshot is truncated or altered: its form has another length")
+        raise SnapshotError("this snapshot is truncated or altered; restore an unaltered copy")
     return rest[:middle].decode(errors="replace"), rest[middle:end], rest[end:]
 
 

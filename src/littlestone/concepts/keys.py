@@ -147,7 +147,7 @@ def key_from_json(data: Any) -> Point:
     try:
         return canonical_key(_read(data))
     except (TypeError, ValueError, ArithmeticError, RecursionError):
-        raise ValueError(f"not a key: {data!r}") from None
+        raise ValueError(f"a key must be what key_to_json returned, got {data!r}") from None
 
 
 def _to_json(key: Any) -> Any:
@@ -173,7 +173,7 @@ def _parts(data: Any) -> Iterator[Point]:
 
 
 def _refuse(data: Any) -> NoReturn:
-    raise ValueError(f"not a key: {data!r}")
+    raise ValueError(f"a key must be what key_to_json returned, got {data!r}")
 
 
 _WRITERS: Final[dict[type, Callable[[Any], Any]]] = {

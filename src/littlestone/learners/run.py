@@ -199,7 +199,8 @@ class PrivateLearner(ABC):
         saved = snapshots.unpack(snapshot)
         if saved.recipe != form_digest(self):
             raise SnapshotError(
-                f"this snapshot belongs to another recipe than {canonical_form(self)}"
+                f"this snapshot belongs to another recipe than {canonical_form(self)}; restore it "
+                f"with its own"
             )
         rng = saved.source()
         engine = self.engine(rng)

@@ -361,10 +361,15 @@ def unpack(data: bytes) -> SnapshotContents:
     """
     start = len(MAGIC) + _DIGEST_BYTES
     if not data.startswith(MAGIC) or len(data) < start:
-        raise SnapshotError(f"these {len(data)} bytes are not a littlestone snapshot")
+        raise SnapshotError(
+            f"snapshot must be what snapshot() returned, got {len(data)} other bytes"
+        )
     body = data[start:]
     if hashlib.sha256(body).digest() != data[len(MAGIC) : start]:
-        raise SnapshotError("this snapshot is truncated or altered: its digest does not match")
+        raise SnapshotError(
+            "this snapshot is truncated or altered: its digest does not match. Restore an "
+            "unaltered copy"
+        )
     saved = codec.loads(body)
     if not isinstance(saved, SnapshotContents):
         raise SnapshotError("these bytes hold no saved run")

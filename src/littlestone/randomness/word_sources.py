@@ -158,7 +158,8 @@ class Seeded:
         taken = _position(state["taken"])
         if not start <= end <= taken:
             raise ValueError(
-                f"state is inconsistent: a stream with {taken} words taken has no {start}–{end}"
+                f"state is inconsistent: a stream with {taken} words taken has no {start}–{end}; "
+                f"restore an unaltered copy"
             )
         return cls(seed, taken, (start, end))
 
@@ -237,7 +238,8 @@ class Keyed:
         before, left = map(_position, state["unread"])
         if left > _AHEAD or (left and before >= block):
             raise ValueError(
-                f"state is inconsistent: {left} words of block {before} before block {block}"
+                f"state is inconsistent: {left} words of block {before} before block {block}; "
+                f"restore an unaltered copy"
             )
         key, family = bytes.fromhex(state["key"]), bytes.fromhex(state["family"])
         return cls(key, block, children, (before, left), family)

@@ -102,7 +102,7 @@ def test_what_was_altered_or_has_no_form_is_no_way_around(kind: Callable[..., An
     for altered in (saved.replace(b'"first":8', b'"first":9'), saved[:40], saved[:25]):
         with pytest.raises(SnapshotError):
             kind().model.resume(altered)
-    with pytest.raises(SnapshotError, match="not the snapshot of a classifier"):
+    with pytest.raises(SnapshotError, match=r"what snapshot\(\) of a classifier returned"):
         kind().model.resume(before.run.snapshot())
 
 

@@ -92,7 +92,7 @@ def test_keys_without_a_json_form_are_refused_by_name(bad: Any) -> None:
     ],
 )
 def test_malformed_keys_are_refused(bad: Any) -> None:
-    with pytest.raises(ValueError, match="not a key"):
+    with pytest.raises(ValueError, match="must be what key_to_json returned"):
         key_from_json(bad)
 
 

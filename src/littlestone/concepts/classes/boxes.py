@@ -53,7 +53,9 @@ class BoxHypothesis(Written):
             return
         low, high = (domain.check([pair[side] for pair in self.bounds]) for side in (0, 1))
         if any(first > last for first, last in zip(low, high, strict=True)):
-            raise ValueError(f"bounds must be in order, got bounds={self.bounds}")
+            raise ValueError(
+                f"bounds must be in order, first <= last below n={self.n}, got bounds={self.bounds}"
+            )
 
     @property
     def domain(self) -> Grid:

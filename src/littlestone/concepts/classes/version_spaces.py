@@ -27,7 +27,11 @@ class Remaining(ABC):
 
     def _refuse_empty(self) -> None:
         if self.is_empty:
-            raise ValueError("the version space is empty: no concept fits the examples")
+            raise ValueError(
+                "the version space is empty: no concept fits the examples; use an agnostic "
+                "learner if "
+                "labels may be wrong"
+            )
 
 
 class Searched(Remaining):

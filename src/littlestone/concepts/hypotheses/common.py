@@ -116,7 +116,11 @@ def first_seen_difference(
             return block[int(differs[0])]
         seen += len(block)
         if most is not None and seen >= most:
-            raise ValueError(f"no difference found in {seen} points, and the domain has more")
+            raise ValueError(
+                f"no difference was found in the first {seen} points of a larger domain; compare "
+                f"the rules over "
+                f"a smaller one"
+            )
     return None
 
 

@@ -107,7 +107,10 @@ class LayeredTree(Exported):
         }
         kind = base.get("kind") if isinstance(base, dict) else None
         if not isinstance(kind, str) or kind not in readers or not isinstance(layers, list):
-            raise ValueError(f"base must be one of {', '.join(readers)}, and layers a list")
+            raise ValueError(
+                f"base must be one of {', '.join(readers)}, and layers a list, got "
+                f"{require.shown(data)}"
+            )
         read: Base = readers[kind](base)
         schema = with_label_before(read.schema)
         roots = (node_from_json(layer, schema) for layer in layers)

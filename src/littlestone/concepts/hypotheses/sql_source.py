@@ -294,9 +294,11 @@ def _sayable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"SQL cannot express {text!r}, which is not valid Unicode") from None
+        raise ValueError(
+            f"SQL cannot express {text!r}, which is not valid Unicode; try to_python()"
+        ) from None
     if "\0" in text:
-        raise ValueError(f"SQL cannot express {text!r}, which has a zero byte")
+        raise ValueError(f"SQL cannot express {text!r}, which has a zero byte; try to_python()")
     return text
 
 

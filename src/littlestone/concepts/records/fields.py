@@ -316,7 +316,7 @@ def cell_of(part: Numeric | Category, record: Mapping[str, Any]) -> int:
     if part.column in record:
         return part.cell_in(record[part.column])
     if part.missing is None:
-        raise ValueError(f"field {part.name!r} is missing")
+        raise ValueError(_absent(part))
     return part.stand_in
 
 
@@ -325,7 +325,7 @@ def cells_in(part: Numeric | Category, table: Mapping[str, Any]) -> NDArray[np.i
     if part.name in table:
         return part.cells_of(table[part.name])
     if part.column not in table:
-        raise ValueError(f"field {part.name!r} is missing")
+        raise ValueError(_absent(part))
     values = listed(table[part.column])
     return np.fromiter(map(part.cell_in, values), np.int64, len(values))
 
@@ -346,6 +346,10 @@ def is_finite(value: Any) -> bool:
         return exact_number(value) is not None and math.isfinite(value)
     except OverflowError:
         return False
+
+
+def _absent(part: Numeric | Category) -> str:
+    return f"field {part.name!r} is missing; give it, or declare missing = ... in its table"
 
 
 def _first_float(cut: Any) -> float:

@@ -192,7 +192,9 @@ class Telling:
         if bit is not None:
             bit = require.label(bit)
             if not game.challenged:
-                raise ValueError("before the special round the two worlds are the same")
+                raise ValueError(
+                    "guess after the special round: before it the two worlds are the same"
+                )
         del self._games[number]
         self.guesses.add(None if bit is None else bit == game.bit)
         return game.bit
@@ -217,12 +219,12 @@ class Telling:
 
     def _game(self, number: int) -> _Game:
         if number not in self._games:
-            raise ValueError("there is no such game, or it is over")
+            raise ValueError("there is no such game, or it is over; begin a new one")
         return self._games[number]
 
     def _refuse_beyond(self, game: _Game) -> None:
         if game.rounds >= MOST_ROUNDS:
-            raise ValueError(f"a game has at most {MOST_ROUNDS} rounds")
+            raise ValueError(f"a game has at most {MOST_ROUNDS} rounds; guess or pass")
 
     def _example(self, given: Any) -> Example:
         try:

@@ -81,14 +81,18 @@ class OneClassGame(CriticalPoints):
         errs = wrong.astype(np.int64)
         solution = equilibrium(errs)
         if solution.x is None:
-            raise ArithmeticError("the linear program of a class was not solved")
+            raise ArithmeticError(
+                "the linear program of a class was not solved; learn a smaller class"
+            )
         mixture = whole_shares(solution.x[: len(concepts)])
         pressure = whole_shares(-solution.ineqlin.marginals)
         if Fraction(int((mixture @ errs).max()), PARTS) <= self.rare + SLACK:
             return Leaf(tuple((concepts[i], int(mixture[i])) for i in np.flatnonzero(mixture)))
         if Fraction(int((errs @ pressure).min()), PARTS) >= self.rare:
             return Split(self._children(members, critical, pressure))
-        raise ArithmeticError("the linear program of a class was not solved accurately")
+        raise ArithmeticError(
+            "the linear program of a class was not solved accurately; learn a smaller class"
+        )
 
     def _children(
         self, members: int, critical: Sequence[tuple[int, Label]], pressure: NDArray[np.int64]
