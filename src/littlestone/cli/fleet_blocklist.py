@@ -28,8 +28,8 @@ from littlestone.runs.fleet.database import connect
 from littlestone.runs.fleet.page_tree import require_users
 from littlestone.runs.fleet.terms import list_ledger, require_shards
 from littlestone.runs.intake.form import BadRow
+from littlestone.runs.intake.lines import Position
 from littlestone.runs.intake.readers import Columns, read
-from littlestone.runs.intake.sources import Position
 from littlestone.runs.intake.users import promise_of
 from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line

@@ -18,7 +18,7 @@ from littlestone.runs.book import Book
 from littlestone.runs.files import create_secret, fingerprint, refuse_secret, sync_folder
 from littlestone.runs.fleet.per_key import PerKey
 from littlestone.runs.fleet.terms import Terms, fleet_ledger, recipe_of
-from littlestone.runs.intake.sources import Position
+from littlestone.runs.intake.lines import Position
 from littlestone.runs.journal.mark import HighWater
 
 Dsn = Annotated[str, typer.Option(help="The database, as in postgresql://user@host/name.")]

@@ -47,9 +47,10 @@ from littlestone.runs.durable import DurableRun
 from littlestone.runs.files import refuse_overlap, write_whole
 from littlestone.runs.intake.checking import examine
 from littlestone.runs.intake.form import Form
+from littlestone.runs.intake.lines import Position
 from littlestone.runs.intake.pace import Stopping
 from littlestone.runs.intake.readers import Columns, Item, needed_columns, read_blocks, singly
-from littlestone.runs.intake.sources import Position, dialect_of, is_live, rows
+from littlestone.runs.intake.sources import dialect_of, is_live, rows
 from littlestone.runs.journal.places import place_of, shown
 from littlestone.runs.journal.protocol import Place, reporting_damage
 from littlestone.runs.journal.run_log import read_about

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from littlestone.runs.durable import DurableRun
-from littlestone.runs.intake.sources import Position
+from littlestone.runs.intake.lines import Position
 from littlestone.runs.learning import Tally
 
 SECONDS_BETWEEN_LINES: Final = 10.0

@@ -3,16 +3,17 @@
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, Final, Literal
 
 from littlestone.errors import HorizonExceededError, LittlestoneError, StoreError
 from littlestone.locks import lock
 from littlestone.runs.durable import REFUSALS, DifferentContentError, DurableRun
-from littlestone.runs.intake.event import Event, EventBlock, Receipt, Waiting, by_halving, cut
+from littlestone.runs.intake.event import Event, EventBlock, Receipt, by_halving
 from littlestone.runs.intake.form import BadRow, shown
 from littlestone.runs.intake.pace import Tick
 from littlestone.runs.journal.records import Release
@@ -26,10 +27,15 @@ from littlestone.runs.published import (
 )
 
 _COMPARED: Final = 50  # rows by which a file is recognized
+_FEW: Final = 16  # below this, columns do not pay off
 _TWICE: Final = "under another name a row is read a second time, beyond --max-contributions"
 
 Policy = Literal["stand-in", "reject", "stop"]
 """What happens to a row that does not fit: a round with stand-ins, no round, or a stop."""
+
+
+Item = Event | EventBlock | BadRow | Tick
+"""What a source yields: events, one by one or in blocks, rows that do not fit, and ticks."""
 
 
 class BadRowError(LittlestoneError):
@@ -175,9 +181,55 @@ class Publisher:
         return self._stream
 
 
+class Waiting:
+    """Events of one source that are taken together, one by one or in blocks."""
+
+    def __init__(self) -> None:
+        self._parts: list[EventBlock | list[Event]] = []
+        self.size = 0
+        """How many events wait."""
+
+    def add(self, event: Event) -> None:
+        """Add one event."""
+        if not self._parts or isinstance(self._parts[-1], EventBlock):
+            self._parts.append([])
+        self._parts[-1].append(event)  # type: ignore[union-attr]
+        self.size += 1
+
+    def add_block(self, block: EventBlock) -> None:
+        """Add a block of events."""
+        self._parts.append(block)
+        self.size += len(block)
+
+    def together(self) -> Sequence[Event]:
+        """Return the events in order, as one block if there is any; then forget them."""
+        parts, self._parts, self.size = self._parts, [], 0
+        if not any(isinstance(part, EventBlock) for part in parts):
+            return list(chain.from_iterable(parts))
+        return EventBlock.joined(
+            [part if isinstance(part, EventBlock) else EventBlock.of(part) for part in parts]
+        )
+
+
+def _cut(items: Iterable[Item], waiting: Waiting, most: int) -> Iterator[Item]:
+    """Yield items, with blocks cut so that no more than ``most`` events wait."""
+    for item in items:
+        if not isinstance(item, EventBlock):
+            yield item
+            continue
+        if most < _FEW:
+            yield from item
+            continue
+        start = 0
+        while start < len(item):
+            end = start + most - waiting.size
+            yield item[start:end]
+            start = end
+
+
 def learn(
     run: DurableRun,
-    events: Iterable[Event | EventBlock | BadRow | Tick],
+    events: Iterable[Item],
     publisher: Publisher,
     *,
     group: int = 1000,
@@ -192,7 +244,7 @@ def learn(
 
     Args:
         run: The durable run.
-        events: Events, one by one or in blocks, rows that do not fit, and ticks.
+        events: What the source yields.
         publisher: Where releases are written.
         group: The most events of one commit.
         policy: What happens to a row that does not fit.
@@ -220,7 +272,7 @@ def learn(
             unknown = False
         _take(run, together, publish, tally, policy, named_by_line)
 
-    for item in cut(events, waiting, group):
+    for item in _cut(events, waiting, group):
         if isinstance(item, EventBlock):
             tally.fitting_labels.update(item.labels.tolist())
             waiting.add_block(item)
@@ -236,7 +288,7 @@ def learn(
             tally.note(item)
             tally.stood_in += 1
             waiting.add(item.stand_in)
-        if len(waiting) >= group or isinstance(item, Tick):
+        if waiting.size >= group or isinstance(item, Tick):
             if isinstance(item, Tick) or not at_ticks:
                 publisher.heartbeat(heartbeat_seconds)
             take()

@@ -14,7 +14,8 @@ from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import Form
-from littlestone.runs.intake.sources import Position, rows
+from littlestone.runs.intake.lines import Position
+from littlestone.runs.intake.sources import rows
 from littlestone.runs.learning import Tally
 
 RECIPE = PrivateMajority(concepts=Thresholds(8), rounds=100, epsilon=1.0)

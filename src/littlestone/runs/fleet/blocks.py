@@ -16,8 +16,9 @@ from littlestone.learners import codec
 from littlestone.learners.engine import single_rounds
 from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow, Form, Row, shown
+from littlestone.runs.intake.lines import Position
 from littlestone.runs.intake.readers import Columns, event_reader, events_of, needed_columns
-from littlestone.runs.intake.sources import Position, json_lines, rows
+from littlestone.runs.intake.sources import json_lines, rows
 
 Waiting = dict[bytes, tuple[list[int], list[Example | None]]]
 """The numbers of events and their examples in canonical form, by the label of the key.

@@ -13,8 +13,8 @@ from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Buckets
 from littlestone.runs.intake.cells import CellReader, LabelReader, Misfit, is_empty
-from littlestone.runs.intake.csv_rows import NOT_CSV
 from littlestone.runs.intake.form import BadRow, Form, Row, shown
+from littlestone.runs.intake.lines import NOT_CSV
 from littlestone.runs.intake.looks import (
     DATES,
     FEW,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,6 @@ from littlestone.concepts.protocols import Example
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-_FEW: Final = 16  # below this, columns do not pay off
 
 
 class Event(NamedTuple):
@@ -96,56 +94,6 @@ class EventBlock(Sequence[Event]):
             list(chain.from_iterable(block.lines for block in blocks)),
             users,
         )
-
-
-class Waiting:
-    """Events of one source that are taken together, one by one or in blocks."""
-
-    def __init__(self) -> None:
-        self._parts: list[EventBlock | list[Event]] = []
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    def add(self, event: Event) -> None:
-        """Add one event."""
-        if not self._parts or isinstance(self._parts[-1], EventBlock):
-            self._parts.append([])
-        self._parts[-1].append(event)  # type: ignore[union-attr]
-        self._size += 1
-
-    def add_block(self, block: EventBlock) -> None:
-        """Add a block of events."""
-        self._parts.append(block)
-        self._size += len(block)
-
-    def together(self) -> Sequence[Event]:
-        """Return the events in order, as one block if there is any; then forget them."""
-        parts, self._parts, self._size = self._parts, [], 0
-        if not any(isinstance(part, EventBlock) for part in parts):
-            return list(chain.from_iterable(parts))
-        return EventBlock.joined(
-            [part if isinstance(part, EventBlock) else EventBlock.of(part) for part in parts]
-        )
-
-
-def cut(
-    items: Iterable[Item | EventBlock], waiting: Waiting, most: int
-) -> Iterator[Item | EventBlock | Event]:
-    """Yield items, with blocks cut so that no more than ``most`` events wait."""
-    for item in items:
-        if not isinstance(item, EventBlock):
-            yield item
-            continue
-        if most < _FEW:
-            yield from item
-            continue
-        start = 0
-        while start < len(item):
-            end = start + most - len(waiting)
-            yield item[start:end]
-            start = end
 
 
 class Receipt(NamedTuple):

@@ -23,7 +23,8 @@ from littlestone.concepts.schema import Cells
 from littlestone.runs.intake.cells import WHOLE, CellReader, LabelReader, Misfit, is_empty
 from littlestone.runs.intake.event import Event, EventBlock, by_halving
 from littlestone.runs.intake.form import BadRow, Form, Row
-from littlestone.runs.intake.sources import Position, is_live, rows
+from littlestone.runs.intake.lines import Position
+from littlestone.runs.intake.sources import is_live, rows
 from littlestone.runs.intake.users import NAMELESS, canonical_user
 
 _AT_ONCE: Final = 1000
@@ -306,13 +307,13 @@ def _label_reader(domain: Domain, columns: Columns, form: Form | None) -> LabelR
 
 def _identity(value: Any, columns: Columns) -> str:
     name = columns.identity or ""
-    if is_empty(value):
-        raise Misfit(name, "is missing")
     try:
-        text = str(value)
+        text = "" if value is None else str(value)
         text.encode()
     except (ValueError, RecursionError):
         raise Misfit(name, "cannot be written down", value) from None
+    if not text:
+        raise Misfit(name, "is missing")
     return text
 
 
@@ -342,14 +343,15 @@ def point_reader(domain: Domain, feature: str | None, form: Form | None = None) 
 
     def point(values: Sequence[Any]) -> tuple[Any, Any, None]:
         (value,) = values
-        if type(value) is not int and is_empty(value):
-            raise Misfit(feature, "is missing")
         try:
-            plain = _storable(value) if not whole else value
-            if whole and type(value) is not int:
-                plain = _whole(value)
+            if not whole:
+                plain = _storable(value)
+            else:
+                plain = value if type(value) is int else _whole(value)
             return plain, domain.check(tuple(plain) if isinstance(plain, list) else plain), None
         except (ValueError, TypeError, ArithmeticError, RecursionError):
+            if is_empty(value):
+                raise Misfit(feature, "is missing") from None
             raise Misfit(feature, "is not a point of the class", value) from None
 
     return point
@@ -396,5 +398,7 @@ def _whole(value: Any) -> int:
 
 def _storable(value: Any) -> Any:
     """Check that a point can be written and published: half of a surrogate pair cannot."""
+    if is_empty(value):
+        raise ValueError("there is no point")
     json.dumps(value, ensure_ascii=False).encode()
     return value

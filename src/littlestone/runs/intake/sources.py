@@ -1,17 +1,7 @@
-"""Read rows from files and pipes: one row per line, whatever a line holds.
+"""Read rows from files and pipes: one row per line, whatever a line holds."""
 
-A row must not depend on any other row: a stray quote that swallowed the lines after it would let
-one record change many rounds. So a line is a row, and the dialect of a CSV depends on its header
-and the declarations, never on its rows.
-"""
-
-import codecs
-import gzip
-import io
 import json
-import os
-import zlib
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import chain, islice
@@ -19,8 +9,16 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from littlestone.concepts.records.columns import Unreadable
-from littlestone.runs.intake.csv_rows import csv_rows, header_of, refuse_twice
-from littlestone.runs.intake.form import UNICODE, BadRow, Form, Row, shown
+from littlestone.runs.intake.form import BadRow, Form, Row, shown
+from littlestone.runs.intake.lines import (
+    Position,
+    csv_rows,
+    decoded,
+    ended,
+    header_of,
+    lines_of,
+    refuse_twice,
+)
 
 _CSV: Final = (".csv", ".tsv", ".txt")
 _JSON: Final = (".jsonl", ".ndjson")
@@ -34,27 +32,6 @@ _INSTEAD: Final = {
     ".ods": _SHEET,
 }
 _LOOKED_AT: Final = 1000
-
-
-class Position:
-    """How far a file has been read, for its owner only."""
-
-    def __init__(self) -> None:
-        self._file: IO[bytes] | None = None
-        self._size = 0
-        self.unfinished: int | None = None
-        """The last line, if it is not a row because it has no line end."""
-
-    def follow(self, file: IO[bytes]) -> None:
-        """Measure the progress of an open file."""
-        self._file, self._size = file, os.fstat(file.fileno()).st_size
-
-    @property
-    def fraction(self) -> float | None:
-        """Return the fraction of bytes that were read; None if it is unknown."""
-        if self._file is None or not self._size:
-            return None
-        return 1.0 if self._file.closed else self._file.tell() / self._size
 
 
 def rows(
@@ -76,21 +53,21 @@ def rows(
         always: Names that the first line of JSON lines from a pipe must have.
     """
     if source == "-":
-        lines = _ended(_text(standard_input, form), form, position)
+        lines = ended(decoded(standard_input, form), form, position)
         return _piped(lines, needed, form, always)
     path = Path(source)
     if not path.exists():
         raise ValueError(f"there is no file {source!r}")
     if is_live(source):
-        return _piped(_lines(path, form, position), needed, form, always)
+        return _piped(lines_of(path, form, position), needed, form, always)
     if path.suffix == ".parquet":
         return _parquet(path, needed)
     kind, form = _kind(path, form)
     if kind in _CSV:  # the header is read at once
-        return csv_rows(_lines(path, form, position), needed, form, ahead=True)
-    with closing(_lines(path, form)) as lines:  # checked before anything is created
+        return csv_rows(lines_of(path, form, position), needed, form, ahead=True)
+    with closing(lines_of(path, form)) as lines:  # checked before anything is created
         _refuse_absent(lines, needed)
-    return json_lines(_lines(path, form, position), needed)
+    return json_lines(lines_of(path, form, position), needed)
 
 
 def is_live(source: str) -> bool:
@@ -111,7 +88,7 @@ def dialect_of(source: str, needed: Sequence[str], form: Form) -> tuple[str | No
     if path.suffix == ".parquet":
         return None, _parquet_names(path)
     kind, form = _kind(path, form)
-    with closing(_lines(path, form)) as lines:
+    with closing(lines_of(path, form)) as lines:
         if kind in _CSV:
             numbered = islice(enumerate(lines, start=1), form.skip, None)
             return header_of(numbered, needed, form, ahead=True)
@@ -177,47 +154,6 @@ def _nested_names(lines: Iterable[str]) -> list[str]:
             if isinstance(row, dict):
                 walk(row, "")
     return list(found)
-
-
-def _lines(path: Path, form: Form, position: Position | None = None) -> Generator[str, None, None]:
-    file = path.open("rb")
-    if position is not None and path.is_file():
-        position.follow(file)
-    opened: Any = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
-    with file, opened, closing(_text(opened, form)) as lines:
-        try:
-            yield from _ended(lines, form, position)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
-            raise ValueError(f"{path} is damaged: {problem}") from None
-
-
-def _ended(lines: Iterable[str], form: Form, position: Position | None) -> Iterator[str]:
-    """Yield lines that have a line end: ``1,4`` may be the beginning of ``1,42``."""
-    if form.complete:
-        yield from lines
-        return
-    for number, line in enumerate(lines, start=1):
-        if line.endswith("\n"):
-            yield line
-        elif position is not None:
-            position.unfinished = number
-
-
-def _text(stream: IO[bytes], form: Form) -> IO[str] | Generator[str, None, None]:
-    """Return lines, which end in a line feed only; undecodable bytes stay in their value.
-
-    Some encodings have states (ISO-2022-JP, UTF-7, HZ): one row could change how the rows after it
-    are read, or swallow its line end. So each line is decoded by itself, unless the encoding writes
-    every character on its own.
-    """
-    name = codecs.lookup(form.encoding).name
-    errors = "surrogateescape" if name.startswith("utf-8") else "replace"
-    if name.startswith(UNICODE) or "\n".encode(name) != b"\n":
-        return io.TextIOWrapper(stream, encoding=name, errors=errors, newline="\n")
-    return (
-        line.removesuffix(b"\n").decode(name, errors) + "\n" * line.endswith(b"\n")
-        for line in stream
-    )
 
 
 def _piped(

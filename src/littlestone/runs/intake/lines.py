@@ -1,21 +1,93 @@
-"""Read rows from lines of CSV.
+"""Read text lines from files and pipes, and rows from lines of CSV.
 
-A row must not depend on any other row, so a line is a row, and the dialect depends on the header
-and the declarations alone.
+A row must not depend on any other row: a stray quote that swallowed the lines after it would let
+one record change many rounds. So a line is a row, and the dialect of a CSV depends on its header
+and the declarations, never on its rows.
 """
 
+import codecs
 import csv
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from itertools import islice
 from operator import itemgetter
-from typing import Final
+from pathlib import Path
+from typing import IO, Any, Final
 
-from littlestone.runs.intake.form import BadRow, Form, Row, shown
+from littlestone.runs.intake.form import UNICODE, BadRow, Form, Row, shown
 
 DELIMITERS: Final = (",", ";", "\t", "|")
 NOT_CSV: Final = "not a line of CSV (a row is one line)"
 _LOOKED_AT: Final = 20
+
+
+class Position:
+    """How far a file has been read, for its owner only."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] | None = None
+        self._size = 0
+        self.unfinished: int | None = None
+        """The last line, if it is not a row because it has no line end."""
+
+    def follow(self, file: IO[bytes]) -> None:
+        """Measure the progress of an open file."""
+        self._file, self._size = file, os.fstat(file.fileno()).st_size
+
+    @property
+    def fraction(self) -> float | None:
+        """Return the fraction of bytes that were read; None if it is unknown."""
+        if self._file is None or not self._size:
+            return None
+        return 1.0 if self._file.closed else self._file.tell() / self._size
+
+
+def lines_of(
+    path: Path, form: Form, position: Position | None = None
+) -> Generator[str, None, None]:
+    """Yield the lines of a file that have a line end."""
+    file = path.open("rb")
+    if position is not None and path.is_file():
+        position.follow(file)
+    opened: Any = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+    with file, opened, closing(decoded(opened, form)) as lines:
+        try:
+            yield from ended(lines, form, position)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
+            raise ValueError(f"{path} is damaged: {problem}") from None
+
+
+def ended(lines: Iterable[str], form: Form, position: Position | None) -> Iterator[str]:
+    """Yield lines that have a line end: ``1,4`` may be the beginning of ``1,42``."""
+    if form.complete:
+        yield from lines
+        return
+    for number, line in enumerate(lines, start=1):
+        if line.endswith("\n"):
+            yield line
+        elif position is not None:
+            position.unfinished = number
+
+
+def decoded(stream: IO[bytes], form: Form) -> IO[str] | Generator[str, None, None]:
+    """Return lines, which end in a line feed only; undecodable bytes stay in their value.
+
+    Some encodings have states (ISO-2022-JP, UTF-7, HZ): one row could change how the rows after it
+    are read, or swallow its line end. So each line is decoded by itself, unless the encoding writes
+    every character on its own.
+    """
+    name = codecs.lookup(form.encoding).name
+    errors = "surrogateescape" if name.startswith("utf-8") else "replace"
+    if name.startswith(UNICODE) or "\n".encode(name) != b"\n":
+        return io.TextIOWrapper(stream, encoding=name, errors=errors, newline="\n")
+    return (
+        line.removesuffix(b"\n").decode(name, errors) + "\n" * line.endswith(b"\n")
+        for line in stream
+    )
 
 
 def csv_rows(
