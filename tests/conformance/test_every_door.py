@@ -71,6 +71,14 @@ TERMS: list[Words] = [
     {"rounds": 10_000, "adversary": "kind"},
 ]
 REQUESTS = [{**over, **terms} for over, terms in itertools.product(OVER, TERMS)]
+# A seventh has everything that is asked over, and every term; `make slow` asks all of them.
+sizes = pytest.mark.parametrize(
+    "requests",
+    [
+        pytest.param(REQUESTS[::7], id="some"),
+        pytest.param(REQUESTS, id="all", marks=pytest.mark.slow),
+    ],
+)
 
 
 def asked(words: Words) -> Answer:
@@ -206,9 +214,9 @@ def _toml(words: Words) -> str:
     return "".join(lines) + _tables(words.get("schema", {}), "schema.")
 
 
-def differences(door: Door) -> Iterator[tuple[Words, Answer, Answer]]:
+def differences(door: Door, requests: list[Words]) -> Iterator[tuple[Words, Answer, Answer]]:
     """The requests that the door answers otherwise."""
-    for words in REQUESTS:
+    for words in requests:
         expected, found = asked(words), door(words)
         if found != expected:
             yield words, expected, found
@@ -218,26 +226,35 @@ def test_there_are_many_requests_with_answers_of_every_kind() -> None:
     answers = [asked(words) for words in REQUESTS]
     kinds = {json.loads(form)["kind"] for form, _ in answers if form != "refused"}
     assert len(REQUESTS) == 240 and len(kinds) >= 6
+    assert all(any(over.items() <= words.items() for words in REQUESTS[::7]) for over in OVER)
+    assert all(any(terms.items() <= words.items() for words in REQUESTS[::7]) for terms in TERMS)
     assert 60 < sum(form == "refused" for form, _ in answers) < 200
 
 
+@sizes
 @pytest.mark.parametrize("door", [river, scikit_learn, advice])
-def test_a_door_of_python_gives_the_same_answers(door: Door) -> None:
-    assert list(differences(door)) == []
+def test_a_door_of_python_gives_the_same_answers(door: Door, requests: list[Words]) -> None:
+    assert list(differences(door, requests)) == []
 
 
+@sizes
 @pytest.mark.parametrize("door", ["learn", "configured", "fleet"])
 def test_a_door_of_the_shell_gives_the_same_answers(
-    door: str, folder_in_memory: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    door: str,
+    requests: list[Words],
+    folder_in_memory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Any,
 ) -> None:
     monkeypatch.chdir(folder_in_memory)
     shell = Shell(monkeypatch, capsys)
-    assert list(differences(getattr(shell, door))) == []
+    assert list(differences(getattr(shell, door), requests)) == []
 
 
-def test_the_service_gives_the_same_answers(folder_in_memory: Path) -> None:
+@sizes
+def test_the_service_gives_the_same_answers(requests: list[Words], folder_in_memory: Path) -> None:
     with serving(folder_in_memory / "runs") as served:
-        assert list(differences(lambda words: _created(served, words))) == []
+        assert list(differences(lambda words: _created(served, words), requests)) == []
 
 
 def _created(served: Served, words: Words) -> Answer:
@@ -255,4 +272,4 @@ def test_a_door_with_a_default_of_its_own_is_noticed() -> None:
     def broken(words: Words) -> Answer:
         return asked({"delta": 1e-7, **words})
 
-    assert list(differences(broken)) != []
+    assert list(differences(broken, REQUESTS[::7])) != []

@@ -16,7 +16,6 @@ from littlestone.runs.intake.cells import CellReader, LabelReader, Misfit, is_em
 from littlestone.runs.intake.form import BadRow, Form, Row, shown
 from littlestone.runs.intake.lines import NOT_CSV
 from littlestone.runs.intake.looks import (
-    DATES,
     FEW,
     SAMPLED,
     Column,
@@ -25,6 +24,7 @@ from littlestone.runs.intake.looks import (
     date_mend,
     encoding_mend,
     is_date,
+    is_usual_date,
     kinds_in,
     label_advice,
     mistyped,
@@ -287,7 +287,7 @@ def _number_mend(texts: Sequence[str], name: str, *, known: bool) -> str:
         return ""
     if marks := number_mend(texts):
         return marks
-    if all(is_date(text, None) or any(is_date(text, d) for d in DATES) for text in texts):
+    if all(is_date(text, None) or is_usual_date(text) for text in texts):
         return f"{below(name, _PARTS)}, in place of a number"
     if not known and len({*texts}) <= FEW:
         return f"{below(name, 'values = [...]')}, in place of a number: these are words"

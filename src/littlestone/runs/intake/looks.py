@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from littlestone.concepts.records.dates import COUNTED, GRIDS, part_of
@@ -40,6 +41,8 @@ DATES: Final = (
     "%Y%m%d%H%M%S",
 )  # fmt: skip
 
+_DATE_DIGITS: Final = 4  # the fewest, as in 1/2/13
+_DIGIT: Final = re.compile(r"\d").sub
 _UNIT: Final = r"([^\W0-9_]{1,5}|[$€£¥₹₽₺₩₪₴₫₦¢%‰°])"
 _BEFORE: Final = re.compile(rf"\s*[+-]?\s*{_UNIT}\s*[+-]?[0-9.,]").match
 _AFTER: Final = re.compile(rf"[0-9.,]\s*{_UNIT}\s*$").search
@@ -91,7 +94,7 @@ def kinds_in(form: Form) -> Callable[[Any], str]:
             return "date" if hasattr(value, "year") else "number"
         if reads(number, value):
             return "number"
-        if is_date(value, form.date_format) or any(is_date(value, each) for each in DATES):
+        if is_date(value, form.date_format) or is_usual_date(value):
             return "date"
         if any(reads(read, value) for read in marked):
             return "number"
@@ -112,6 +115,19 @@ def reads(read: Callable[[str], Any], value: Any) -> bool:
 def is_date(value: Any, form: str | None) -> bool:
     """Return whether a value is a date in this format, or in ISO 8601."""
     return reads(lambda text: part_of(text, "month", form), value)
+
+
+def is_usual_date(text: str) -> bool:
+    """Return whether a text is a date in one of the usual formats."""
+    if sum(map(str.isdigit, text)) < _DATE_DIGITS:
+        return False
+    return any(is_date(text, each) for each in _formats_like(_DIGIT("1", text)))
+
+
+@lru_cache(maxsize=1000)
+def _formats_like(text: str) -> tuple[str, ...]:
+    """Return the formats that read a text of ones: a date stays one if its digits become ones."""
+    return tuple(each for each in DATES if is_date(text, each))
 
 
 def below(name: str, line: str) -> str:
