@@ -1,10 +1,12 @@
 """Measure learners against adversaries that answer what is published, beside the floors.
 
-The parts ``floors`` and ``majority`` of docs/measured.json, and tables of three pages of theory.
+The parts ``floors``, ``majority`` and ``witnesses`` of docs/measured.json, and the tables and
+numbers of the pages of theory and of the blocklist.
 """
 
 import statistics
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 from benchmarks._opponents import opponents
@@ -18,7 +20,7 @@ from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.randomness import seeded
-from littlestone.theory.adaptive_floors import burst_and_wait_lower_bound
+from littlestone.theory.adaptive_floors import burst_and_wait_lower_bound, burst_lower_bound
 
 ROUNDS = 10**6
 DELTA = 1e-6
@@ -36,6 +38,18 @@ BESIDE_FLOORS = (
 )
 """Class, δ, the theorem of its floor, and games against each adversary."""
 MAJORITIES = ("thresholds:1023", "thresholds:1048575", "points:1024", "sparse-sets:3,1024")
+WITNESSES = (
+    "thresholds:1023",
+    "intervals:64",
+    "intervals:1048576",
+    *(f"boxes:{k},{n}" for k in (2, 3, 4) for n in (64, 1048576)),
+    "conjunctions:8",
+    "conjunctions:64",
+    "disjunctions:3,16",
+    "points:1024",
+    "sparse-sets:3,1024",
+)
+"""The classes of the table of witness systems."""
 KEY_SETTINGS = (
     (1.0, 1e-6, 10**4),
     (1.0, 1e-6, 10**6),
@@ -71,6 +85,16 @@ def majorities() -> list[dict[str, Any]]:
     ]
 
 
+def proved_means() -> list[dict[str, Any]]:
+    """The proved mean of ``PrivateWitnesses`` for each class with a witness system."""
+    return [{"class": spec, "proved": _proved_mean(spec)} for spec in WITNESSES]
+
+
+def _proved_mean(spec: str) -> float:
+    concepts = class_from_spec(spec)
+    return PrivateWitnesses(concepts=concepts, rounds=ROUNDS, epsilon=1.0).expected_mistake_bound()
+
+
 def _answered(learner: Any, spec: str, delta: float, games: int) -> dict[str, Any]:
     """Mean mistakes and standard error of each adversary, which knows what is published."""
     concepts, measured = class_from_spec(spec), {}
@@ -103,6 +127,7 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
         "floors": _floor_table(measured["floors"]),
         "majority": _majority_table(measured["majority"]),
         "keys": _keys_table(),
+        "points": _points_table(),
     }
 
 
@@ -116,7 +141,26 @@ def numbers(measured: dict[str, Any]) -> dict[str, str]:
         found[f"worst {spec} / floor"] = f"{_worst(row)[0] / row['floor']:.2f}"
         found[f"proved {spec}"] = up(row["proved"], 1)
         found[f"proved {spec} / floor"] = f"{row['proved'] / row['floor']:.2f}"
-    return found
+    for row in measured["witnesses"]:
+        found[f"mean of {row['class']}"] = up(row["proved"])
+    for spec, epsilon in product(("thresholds:1024", "points:1024"), (0.1, 0.5, 2.0)):
+        floor = mistakes_floor(class_from_spec(spec), rounds=ROUNDS, epsilon=epsilon, delta=0.0)
+        assert floor is not None
+        found[f"floor of {spec} at {epsilon:g}"] = down(floor.mistakes, 1)
+    return found | _of_keys()
+
+
+def _of_keys() -> dict[str, str]:
+    """What ``PrivateKeys`` needs at ε = 1, δ = 10⁻⁶ and 10⁶ rounds."""
+    keys = PrivateKeys(rounds=ROUNDS, epsilon=1.0, delta=DELTA)
+    likely = {n: keys.mistake_bound_for(n, failure_probability=FAILURE) for n in (1, 100, 1000)}
+    means = {n: keys.expected_mistakes_for(n) for n in (1, 100)}
+    return {
+        "reports of a key": str(keys.reports),
+        "complaints of a key": str(keys.complaints),
+        **{f"95 % of {n} keys": up(bound) for n, bound in likely.items()},
+        **{f"mean of {n} keys": up(mean, 1 if n == 1 else 0) for n, mean in means.items()},
+    }
 
 
 def _floor_table(rows: Sequence[dict[str, Any]]) -> str:
@@ -154,12 +198,7 @@ def _majority_table(rows: Sequence[dict[str, Any]]) -> str:
                 up(row["proved"], 1),
                 up(row["bound"]),
                 with_error(_worst(row)),
-                up(
-                    PrivateWitnesses(
-                        concepts=class_from_spec(row["class"]), rounds=ROUNDS, epsilon=1.0
-                    ).expected_mistake_bound(),
-                    1,
-                ),
+                up(_proved_mean(row["class"]), 1),
             )
             for row in rows
         ],
@@ -178,6 +217,16 @@ def _keys_table() -> str:
         rows.append((*named, *thresholds, proved, floor))
     head = ("ε", "δ", "T", "τ (reports)", "τ′ (complaints)", "proved mean for each key")
     return markdown_table((*head, "floor for each key"), rows)
+
+
+def _points_table() -> str:
+    rows = []
+    for epsilon, delta, rounds in KEY_SETTINGS:
+        setting: Any = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
+        floors = burst_lower_bound(**setting), burst_and_wait_lower_bound(**setting)
+        named = f"{epsilon:g}", power(delta), power(rounds)
+        rows.append((*named, *(down(floor, 1) for floor in floors)))
+    return markdown_table(("points, ε", "δ", "T", "Theorem 1", "Theorem 2′"), rows)
 
 
 def _worst(row: dict[str, Any]) -> list[float]:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from docs.tools.measure import with_tables
-from docs.tools.written import markdown_table
+from docs.tools.written import markdown_table, with_tables
 
 DOCS = Path(__file__).parents[1]
 KEPT = DOCS / "fleet.json"

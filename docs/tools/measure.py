@@ -12,14 +12,21 @@ import argparse
 import itertools
 import json
 import math
-import re
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
-from docs.tools import beside_floors
-from docs.tools.written import markdown_table, nearest, power, up
+from docs.tools import beside_floors, practice
+from docs.tools.written import (
+    DOCS,
+    markdown_table,
+    nearest,
+    pages,
+    power,
+    up,
+    with_numbers,
+    with_tables,
+)
 
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.choose.recommendation import recommend
@@ -36,7 +43,6 @@ from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.randomness import seeded
 from littlestone.theory.adaptive_floors import burst_and_wait_lower_bound
 
-DOCS = Path(__file__).parents[1]
 MEASURED = DOCS / "measured.json"
 PICTURE = DOCS / "images" / "choosing-epsilon.svg"
 DELTA = 1e-6
@@ -162,6 +168,7 @@ PARTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "choosing-epsilon": choosing_epsilon,
     "floors": beside_floors.defaults,
     "majority": beside_floors.majorities,
+    "witnesses": beside_floors.proved_means,
 }
 
 
@@ -210,21 +217,11 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def with_tables(page: str, named: dict[str, str]) -> str:
-    """The page with every table between its two comments replaced."""
-    for name, table in named.items():
-        begin, end = f"<!-- measured: {name} -->", "<!-- /measured -->"
-        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-        page = pattern.sub(lambda _: f"{begin}\n\n{table}\n\n{end}", page)  # noqa: B023
-    return page
-
-
-NUMBER = re.compile(r"<!-- number: (.+?) -->(.*?)<!-- /number -->")
 FLOORS = ("points", "sparse-sets:3", "thresholds:1024", "intervals:64", "conjunctions:8")
 
 
 def numbers(measured: dict[str, Any]) -> dict[str, str]:
-    """Each number that a sentence may quote, by its name: mean mistakes, and floors."""
+    """Each number that a sentence may quote, by its name: mean mistakes, floors, real streams."""
     found = {
         f"{row['learner']} {row['class']}": nearest(_mean(row["mistakes"]))
         for row in measured["realizable"]
@@ -237,18 +234,8 @@ def numbers(measured: dict[str, Any]) -> dict[str, str]:
         setting: Any = {"rounds": CURVE_ROUNDS, "epsilon": 1.0, "delta": delta}
         floor = mistakes_floor(class_from_spec(spec), **setting)
         found[f"floor of {spec}"] = str(math.floor(floor.mistakes)) if floor else "–"
-    return found | beside_floors.numbers(measured)
-
-
-def with_numbers(page: str, named: dict[str, str]) -> str:
-    """The page with every quoted number replaced; KeyError if one has no source."""
-    return NUMBER.sub(lambda f: f"<!-- number: {f[1]} -->{named[f[1]]}<!-- /number -->", page)
-
-
-def pages() -> list[Path]:
-    """The pages that quote measurements."""
-    every = [DOCS.parent / "README.md", *DOCS.rglob("*.md")]
-    return [path for path in every if re.search("<!-- (measured|number):", path.read_text("utf-8"))]
+    kept = json.loads(practice.KEPT.read_text("utf-8"))
+    return found | beside_floors.numbers(measured) | practice.numbers(kept)
 
 
 def draw(measured: dict[str, Any]) -> None:

@@ -1,18 +1,15 @@
-"""Write the table of docs/practice.md and draw its picture from docs/practice.json.
+"""Write the tables of docs/practice.md, its numbers in all pages, and its picture.
 
     python -m docs.tools.practice
 
-``python -m benchmarks real drift tables clear`` measures and writes that file.
+The source is docs/practice.json, which ``python -m benchmarks real drift tables clear`` writes.
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
-from docs.tools.measure import with_tables
-from docs.tools.written import markdown_table
+from docs.tools.written import DOCS, NUMBER, markdown_table, pages, with_numbers, with_tables
 
-DOCS = Path(__file__).parents[1]
 KEPT = DOCS / "practice.json"
 PAGE = DOCS / "practice.md"
 PICTURE = DOCS / "images" / "practice.svg"
@@ -37,6 +34,7 @@ OPEN_PEERS = (
 DRAWN_PEERS = OPEN_PEERS[:2]
 PRIVATE_PEERS = ("DP-FTRL, Toeplitz", "DP-FTRL, tree", "DP-SGD")
 LISTED = ("held out",)
+SIMULATED = "changed"
 DRAWN = ("flights", "flights-no-delay", "bananas", "breast", "segments", "changed")
 
 
@@ -66,6 +64,31 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
             if group in LISTED
         }
     )
+
+
+def numbers(kept: dict[str, Any]) -> dict[str, str]:
+    """Each number that a sentence of any page may quote, by its name."""
+    groups = [kept["compared"], *(found["compared"] for found in kept["tables"].values())]
+    better = sum(group["1"]["better in hindsight"] for group in groups)
+    of = sum(group["1"]["streams"] for group in groups)
+    times = [
+        entry["ours 1"]["error"] / min(entry[peer]["error"] for peer in OPEN_PEERS if peer in entry)
+        for name, entry in kept["streams"].items()
+        if name != SIMULATED
+    ]
+    flights = kept["streams"]["flights"]
+    return {
+        "better than DP-FTRL": f"{better} of {of}",
+        "times River": f"{min(times):.1f} to {max(times):.1f}",
+        "flights, ours": f"{_percent(flights['ours 1']['error'])} ± "
+        f"{_percent(flights['ours 1']['spread'])}",
+        "flights, runs": str(flights["ours 1"]["runs"]),
+        **{f"flights, {peer}": _percent(flights[peer]["error"]) for peer in DRAWN_PEERS},
+    }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
 
 
 def _row(
@@ -187,7 +210,10 @@ def draw(kept: dict[str, Any]) -> None:
 
 def main() -> None:
     kept = json.loads(KEPT.read_text("utf-8"))
-    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), tables(kept)), "utf-8")
+    for page in pages():
+        text = with_tables(page.read_text("utf-8"), tables(kept))
+        quoted = dict(NUMBER.findall(text))  # those of other sources stay as they are
+        page.write_text(with_numbers(text, quoted | numbers(kept)), "utf-8")
     draw(kept)
 
 

@@ -1,8 +1,12 @@
-"""Numbers and tables as the pages write them."""
+"""Numbers and tables as the pages write them, and the places in the pages that quote them."""
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+DOCS = Path(__file__).parents[1]
+NUMBER = re.compile(r"<!-- number: (.+?) -->(.*?)<!-- /number -->")
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -33,3 +37,23 @@ def down(floor: float, digits: int = 0) -> str:
 def with_error(mean: Sequence[float]) -> str:
     """A mean and its standard error."""
     return f"{mean[0]:,.1f} ± {mean[1]:.1f}"
+
+
+def pages() -> list[Path]:
+    """The pages that quote measurements."""
+    every = [DOCS.parent / "README.md", *DOCS.rglob("*.md"), *(DOCS.parent / "paper").glob("*.md")]
+    return [path for path in every if re.search("<!-- (measured|number):", path.read_text("utf-8"))]
+
+
+def with_tables(page: str, named: Mapping[str, str]) -> str:
+    """The page with every table between its two comments replaced."""
+    for name, table in named.items():
+        begin, end = f"<!-- measured: {name} -->", "<!-- /measured -->"
+        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+        page = pattern.sub(lambda _: f"{begin}\n\n{table}\n\n{end}", page)  # noqa: B023
+    return page
+
+
+def with_numbers(page: str, named: Mapping[str, str]) -> str:
+    """The page with every quoted number replaced; KeyError if one has no source."""
+    return NUMBER.sub(lambda f: f"<!-- number: {f[1]} -->{named[f[1]]}<!-- /number -->", page)

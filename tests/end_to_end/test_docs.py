@@ -8,11 +8,12 @@ import shlex
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.tools import gallery, inline_math, measure, practice
+from docs.tools import gallery, inline_math, measure, practice, written
 from tests.public import public
 from typer.testing import CliRunner
 
@@ -182,24 +183,29 @@ def test_every_public_name_has_a_place_and_a_runnable_example() -> None:
 def test_the_tables_of_real_streams_are_the_kept_measurements() -> None:
     text = practice.PAGE.read_text(encoding="utf-8")
     kept = json.loads(practice.KEPT.read_text(encoding="utf-8"))
-    assert measure.with_tables(text, practice.tables(kept)) == text
+    assert written.with_tables(text, practice.tables(kept)) == text
     for name in practice.tables(kept):
         assert f"<!-- measured: {name} -->" in text
 
 
-@pytest.mark.parametrize("page", measure.pages(), ids=lambda path: path.name)
-def test_quoted_tables_are_those_that_were_measured(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
+@cache
+def sources() -> tuple[dict[str, str], dict[str, str]]:
     measured = json.loads(measure.MEASURED.read_text(encoding="utf-8"))
-    assert measure.with_tables(text, measure.tables(measured)) == text
-    assert measure.with_numbers(text, measure.numbers(measured)) == text
+    return measure.tables(measured), measure.numbers(measured)
+
+
+@pytest.mark.parametrize("page", written.pages(), ids=lambda path: path.name)
+def test_quoted_tables_are_those_that_were_measured(page: Path) -> None:
+    text, (tables, numbers) = page.read_text(encoding="utf-8"), sources()
+    assert written.with_tables(text, tables) == text
+    assert written.with_numbers(text, numbers) == text  # python -m docs.tools.measure --render
 
 
 def test_a_number_that_disagrees_with_its_source_is_noticed() -> None:
     quoted = "made <!-- number: a -->762<!-- /number --> mistakes"
-    assert measure.with_numbers(quoted, {"a": "612"}) == quoted.replace("762", "612")
+    assert written.with_numbers(quoted, {"a": "612"}) == quoted.replace("762", "612")
     with pytest.raises(KeyError):
-        measure.with_numbers(quoted, {})
+        written.with_numbers(quoted, {})
 
 
 def test_the_gallery_shows_every_claim() -> None:

@@ -3,7 +3,7 @@
 import json
 
 from docs.tools import fleet_plan
-from docs.tools.measure import with_tables
+from docs.tools.written import with_tables
 
 
 def test_the_tables_of_the_page_are_computed_from_the_kept_measurements() -> None:

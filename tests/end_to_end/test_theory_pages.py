@@ -3,6 +3,7 @@
 The pages are compared with docs/measured.json by test_docs.py, and that file with the library here.
 """
 
+import json
 import math
 import re
 from pathlib import Path
@@ -16,6 +17,7 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.lab.class_floors import mistakes_floor
 
 THEORY = Path(__file__).parents[2] / "docs" / "theory"
+MEASURED = THEORY.parent / "measured.json"
 ROUNDS = 10**6
 POWERS = {"10⁻⁶": 1e-6, "0": 0.0}
 
@@ -66,6 +68,18 @@ def test_bounds_beside_floors(row: dict[str, str]) -> None:
     assert says(row["floor"], least)
     assert says(row["proved mean"], mean)
     assert says(row["proved / floor"], mean / least)
+
+
+def measured(part: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(MEASURED.read_text(encoding="utf-8"))[part]
+    return rows
+
+
+@pytest.mark.parametrize("row", measured("witnesses"), ids=lambda row: row["class"])
+def test_means_of_witness_systems(row: dict[str, Any]) -> None:
+    assert says(str(row["proved"]), proved_mean(class_from_spec(row["class"]), 0.0))
+    page = (THEORY / "witnesses.md").read_text(encoding="utf-8")
+    assert f"<!-- number: mean of {row['class']} -->" in page
 
 
 def test_a_number_that_is_not_so_is_noticed() -> None:
