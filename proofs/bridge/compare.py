@@ -20,9 +20,9 @@ from typing import Final
 
 import instances
 from controls import CONTROLS
-from forest_instances import early_forest, lazy_forest, packed_forest
-from middle_instances import middle_forest, middle_packed
-from place_instances import fresh_majority, place_plan, witness_places
+from forest_instances import early_forest, first_frequent, lazy_forest, packed_forest
+from middle_instances import forest_plan, middle_forest, middle_packed
+from place_instances import fresh_majority, majority_plan, place_plan, witness_places
 from writing import Instance
 
 BUILD: Final = Path(__file__).resolve().parents[2] / "out" / "proofs"
@@ -35,6 +35,8 @@ KINDS: Final[dict[Callable[[Random], Instance], int]] = {
     witness_places: 120,
     place_plan: 100,
     fresh_majority: 200,
+    majority_plan: 100,
+    first_frequent: 300,
     instances.weight_table: 200,
     instances.exponential: 5600,
     instances.disjoint_batches: 150,
@@ -45,13 +47,17 @@ KINDS: Final[dict[Callable[[Random], Instance], int]] = {
     packed_forest: 40,
     middle_forest: 150,
     middle_packed: 30,
+    forest_plan: 20,
 }
 # Instances of each broken variant. As measured, three of ten differ or more, but one of ten for the
-# one named first, one of five for the next, and every one of the last four: that all agree has a
-# chance of about 1e-9.
+# one named first, one of five for the next, a quarter for the next three, and every one of the last
+# four: that all agree has a chance of about 1e-9.
 TRIES: Final = dict.fromkeys(CONTROLS, 60) | {
     "keys-counters-kept": 200,
     "exponential-half-sensitivity": 120,
+    "counts-not-reset": 80,
+    "overlapping-instances": 80,
+    "add-remove-for-replace": 80,
     "DisjointBatches keeps a batch": 30,
     "witnesses-noise-when-named": 2,
     "places-kept": 2,

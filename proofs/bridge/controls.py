@@ -1,15 +1,16 @@
 """Python that is broken in one place each: the comparison with Coq's law must catch every one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from random import Random
 from typing import Any, Final
 
 import instances
-from forest_instances import early_forest, lazy_forest
-from middle_instances import middle_forest, middle_packed
-from place_instances import fresh_majority, place_plan, witness_places
+from forest_instances import early_forest, first_frequent, lazy_forest
+from middle_instances import forest_plan, middle_forest, middle_packed
+from place_instances import fresh_majority, majority_plan, place_plan, witness_places
 from writing import Instance
 
 from littlestone.audit.controls import broken_counters as counters
@@ -19,9 +20,12 @@ from littlestone.audit.substitution import altered, with_engine
 from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.layer import ForestTable
+from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
+from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
 from littlestone.learners.private_witnesses.plan import WitnessPlan
+from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.mechanisms.histogram import PrivateHistogram
@@ -66,6 +70,55 @@ def _threshold_noise_reused() -> Callable[[CountAboveThreshold, Any], _Monitor]:
     return start
 
 
+class _CountsTwice(_Monitor):
+    """A round that was interrupted is played again from its beginning."""
+
+    def observe(self, bit: int) -> bool:
+        self._gap -= bit
+        return super().observe(bit)
+
+
+def _counts_twice(recipe: CountAboveThreshold, coins: Any) -> _Monitor:
+    return _CountsTwice(recipe, coins, recipe.threshold + recipe._noise.draw(coins))
+
+
+def _counts_not_reset() -> Callable[[CountAboveThreshold, Any], _Monitor]:
+    """The count survives a yes; noise is fresh."""
+    kept: list[Any] = [None, 0]
+
+    class Counting(_Monitor):
+        def observe(self, bit: int) -> bool:
+            kept[1] += bit
+            return super().observe(bit)
+
+    def start(recipe: CountAboveThreshold, coins: Any) -> _Monitor:
+        if kept[0] is not coins:
+            kept[:] = [coins, 0]
+        return Counting(recipe, coins, recipe.threshold + recipe._noise.draw(coins) - kept[1])
+
+    return start
+
+
+def _overlapping() -> Callable[[CountAboveThreshold, Any], _Monitor]:
+    """The next instance counts already while the one before it answers."""
+    kept: list[Any] = [None, None]
+
+    class Overlapping(_Monitor):
+        def observe(self, bit: int) -> bool:
+            kept[1] -= bit
+            return super().observe(bit)
+
+    def start(recipe: CountAboveThreshold, coins: Any) -> _Monitor:
+        def fresh() -> Any:
+            return recipe.threshold + recipe._noise.draw(coins)
+
+        now = kept[1] if kept[0] is coins else fresh()
+        kept[:] = [coins, fresh()]
+        return Overlapping(recipe, coins, now)
+
+    return start
+
+
 def _half_sensitivity(
     mechanism: ExponentialMechanism, scores: Any, lengths: Any, coins: Any
 ) -> int:
@@ -98,13 +151,24 @@ class _GrowsAgain(LazyForestEngine):
         return super()._insert(x, y)
 
 
-def _one_priced(plan: WitnessPlan) -> Fraction:
-    """The price of a plan if a mistake that moves cost as much as one more or less."""
-    sums = [Fraction(plan.query_rate) + Fraction(plan.threshold_rate)]
-    if plan.drawing is not None:
-        rates = (plan.drawing.threshold_epsilon, plan.drawing.selection_rate)
-        sums.append(sum(map(Fraction, rates), Fraction(0)))
-    return max(sums)
+def _one_priced(plan: FreshPlan) -> Fraction:
+    """The price of a draw if a mistake that moves cost as much as one more or less."""
+    return Fraction(plan.threshold_epsilon) + Fraction(plan.selection_rate)
+
+
+def _one_place_priced(plan: WitnessPlan) -> Fraction:
+    both = Fraction(plan.query_rate) + Fraction(plan.threshold_rate)
+    return max(both, _one_priced(plan.drawing)) if plan.drawing else both
+
+
+def _delta_of_one_list(recipe: LazyForest) -> PrivacyGuarantee:
+    """The promise of a forest in which each list spends the whole delta."""
+    delta = max(cost.delta for cost in recipe.plan.budgets.listing)
+    return replace(recipe.per_example, delta=delta)
+
+
+def _one_threshold_noise(run: Any) -> None:
+    run._noise = counters._OneNoise(run._noise)
 
 
 def _low_threshold(recipe: PrivateHistogram) -> PrivateHistogram:
@@ -112,13 +176,20 @@ def _low_threshold(recipe: PrivateHistogram) -> PrivateHistogram:
     return recipe
 
 
+def _add_remove(recipe: PrivateHistogram) -> PrivateHistogram:
+    return replace(recipe, neighbours="add-remove")
+
+
 def _too_little_noise(recipe: PrivateHistogram) -> PrivateHistogram:
-    object.__setattr__(recipe, "_noise", TruncatedLaplace(rate=2.0, bound=recipe._noise.bound))
+    noise = recipe._noise
+    object.__setattr__(recipe, "_noise", TruncatedLaplace(rate=2 * noise.rate, bound=noise.bound))
     return recipe
 
 
-def _half_the_scale(recipe: LaplaceCount) -> LaplaceCount:
-    object.__setattr__(recipe, "_noise", DiscreteLaplace(rate=2.0))
+def _scale_inverted(recipe: LaplaceCount) -> LaplaceCount:
+    """Noise of scale epsilon, so too little for one below 1."""
+    rate = Fraction(recipe.sensitivity) / Fraction(recipe.epsilon)
+    object.__setattr__(recipe, "_noise", DiscreteLaplace(rate=rate))
     return recipe
 
 
@@ -149,6 +220,12 @@ CONTROLS: Final[dict[str, Drawing]] = {
     "threshold-noise-reused": lambda random: instances.count_above_threshold(
         random, _threshold_noise_reused()
     ),
+    "counts-not-reset": lambda random: instances.count_above_threshold(random, _counts_not_reset()),
+    "overlapping-instances": lambda random: instances.count_above_threshold(random, _overlapping()),
+    "interrupted-round-retried": lambda random: instances.count_above_threshold(
+        random, _counts_twice
+    ),
+    "first-frequent-one-threshold": lambda random: first_frequent(random, _one_threshold_noise),
     "keys-one-noise": _keys(counters._OneNoiseForAll),
     "keys-counters-kept": _keys(counters._CountersKept),
     "keys-noise-when-reported": _keys(counters._NoiseOnlyWhenCounted),
@@ -160,13 +237,14 @@ CONTROLS: Final[dict[str, Drawing]] = {
         counters._NoiseOnlyWhenCounted,
     ),
     "witnesses-true-count": _witnesses(counters._WitnessesByTrueCount),
-    "places-one-priced": lambda random: place_plan(random, _one_priced),
+    "places-one-priced": lambda random: place_plan(random, _one_place_priced),
     "places-kept": _learner(
         partial(witness_places, twice=True), PrivateWitnessesEngine, counters._KeepsPlaces
     ),
     "majority-counts-kept": lambda random: fresh_majority(
         random, lambda recipe: with_engine(recipe, learners.CountsKept)
     ),
+    "majority-one-witness-priced": lambda random: majority_plan(random, _one_priced),
     "exponential-half-sensitivity": lambda random: instances.exponential(random, _half_sensitivity),
     "DisjointBatches keeps a batch": _learner(
         instances.disjoint_batches, DisjointBatchesEngine, _KeepsTheBatch
@@ -175,6 +253,10 @@ CONTROLS: Final[dict[str, Drawing]] = {
     "forest-noise-skipped-when-correct": _forest(forests._NoNoiseWhenCorrect),
     "forest-timed-by-true-count": _forest(forests._TimedByTrueCount),
     "forest-judged-after-seeing": _forest(forests._JudgesAgain),
+    "forest-kept-across-restarts": lambda random: lazy_forest(
+        random, lambda recipe: with_engine(recipe, forests._KeepsTheForest), again=True
+    ),
+    "forest-delta-not-divided": lambda random: forest_plan(random, _delta_of_one_list),
     "forest-add-remove-last-layer": lambda random: lazy_forest(
         random, lambda recipe: altered(recipe, histogram=forests.add_remove)
     ),
@@ -197,7 +279,6 @@ CONTROLS: Final[dict[str, Drawing]] = {
     "PrivateHistogram with half the scale": lambda random: instances.private_histogram(
         random, _too_little_noise
     ),
-    "LaplaceCount with half the scale": lambda random: instances.laplace_count(
-        random, _half_the_scale
-    ),
+    "add-remove-for-replace": lambda random: instances.private_histogram(random, _add_remove),
+    "histogram-scale-inverted": lambda random: instances.laplace_count(random, _scale_inverted),
 }

@@ -153,10 +153,12 @@ def _played(recipe: Any, learner: Base, strategy: Strategy, rounds: int) -> Call
     return play
 
 
-def lazy_forest(random: Random, changed: Any = None) -> Instance:
+def lazy_forest(random: Random, changed: Any = None, *, again: bool = False) -> Instance:
+    """One copy, or fresh ones after it in two rounds; surely so if ``again``."""
     rows, base = random.choice(CLASSES), random.choice(BASES)
     concepts, learner = FiniteClass(tuple(rows)), Base(FiniteClass(tuple(rows)), len(rows[0]))
-    slots, rounds = random.choice(((4, 1), (4, 2), (4, 3), (8, 2)))
+    slots, rounds = random.choice(((4, 2), (8, 2)) if again else ((4, 1), (4, 2), (4, 3), (8, 2)))
+    restarts = again or (rounds == 2 and random.random() < 0.5)
     listing = PrivacyGuarantee(epsilon=2.0, delta=0.5)  # a rate of 1, and noise of at most 1
     plan = ForestPlan(
         slots=slots,
@@ -174,7 +176,7 @@ def lazy_forest(random: Random, changed: Any = None) -> Instance:
         delta=0.5,
         base=StandardOptimal(concepts),
         plan=plan,
-        restarts=False,
+        restarts=restarts,
     )
     if changed is not None:
         recipe = changed(recipe)
@@ -186,11 +188,51 @@ def lazy_forest(random: Random, changed: Any = None) -> Instance:
     ranks = listed(listed(map(number, order)) for order in permutations(range(count)))
     line = (
         f"lazy_forest_agrees {learner.shown()} {number(count)} {number(slots // 2)} "
-        f"{number(rounds)} {fraction(base)} {fraction(base)} {listed(map(integer, thresholds))} "
-        f"{number(recipe.histogram(1).noise_bound)} {integer(2)} {ranks} "
-        f"{strategy.table(number)} {law_table(law)}"
+        f"{number(rounds)} {boolean(restarts)} {fraction(base)} {fraction(base)} "
+        f"{listed(map(integer, thresholds))} {number(recipe.histogram(1).noise_bound)} "
+        f"{integer(2)} {ranks} {strategy.table(number)} {law_table(law)}"
     )
     return Instance("LazyForest", line, len(law))
+
+
+def _first_frequent(rounds: int, query: int, noise: int, threshold: int) -> FirstFrequent:
+    mechanism = FirstFrequent(epsilon=3.0, delta=0.5, rounds=rounds)
+    for name, value in (("query_rate", float(query)), ("threshold_rate", float(noise))):
+        object.__setattr__(mechanism, name, value)
+    object.__setattr__(mechanism, "threshold", threshold)
+    return mechanism
+
+
+def first_frequent(random: Random, changed: Any = None) -> Instance:
+    """Keys, or none, until the first is released."""
+    base, (keys, rounds) = random.choice(BASES), random.choice(((1, 3), (2, 2), (2, 3), (3, 2)))
+    query, noise = random.choice(((1, 1), (1, 2), (2, 1)))
+    threshold = random.randint(1, 3)
+    strategy = Strategy(random, lambda r: r.choice((None, *range(keys), *range(keys))))
+    mechanism = _first_frequent(rounds, query, noise, threshold)
+
+    def play(coins: Tape) -> int:
+        run, view = mechanism.start(rng=coins), 1
+        if changed is not None:
+            changed(run)
+        for _ in range(rounds):
+            yes = run.observe(strategy(view))
+            coins.left -= 1
+            if yes:
+                view = 4 * view + 3
+                for key in range(keys):
+                    view = 64 * view + (key in run.released)
+                break
+            view = 4 * view + 1
+        return view
+
+    law = Enumeration(base, max(0, rounds - threshold)).law(play, rounds)
+    line = (
+        f"first_frequent_agrees {fraction(base**query)} {fraction(base**noise)} "
+        f"{integer(threshold)} {number(keys)} {number(rounds)} {strategy.table(optional)} "
+        f"{law_table(law)}"
+    )
+    return Instance("FirstFrequent", line, len(law))
 
 
 def early_forest(random: Random, changed: Any = None) -> Instance:
@@ -221,14 +263,8 @@ def early_forest(random: Random, changed: Any = None) -> Instance:
         restarts=restarts,
     )
 
-    def first_frequent(_: LazyForest) -> FirstFrequent:
-        mechanism = FirstFrequent(epsilon=3.0, delta=0.5, rounds=rounds)
-        for name, value in (("query_rate", float(query)), ("threshold_rate", float(noise))):
-            object.__setattr__(mechanism, name, value)
-        object.__setattr__(mechanism, "threshold", threshold)
-        return mechanism
-
-    recipe = altered(recipe, first_frequent=first_frequent)
+    mechanism = _first_frequent(rounds, query, noise, threshold)
+    recipe = altered(recipe, first_frequent=lambda _: mechanism)
     if changed is not None:
         recipe = changed(recipe)
     strategy = Strategy(random, lambda r: r.randrange(len(learner.examples)))

@@ -31,6 +31,7 @@ from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
 from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
+from littlestone.privacy.guarantee import Neighbours
 from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.mechanisms.histogram import PrivateHistogram
@@ -64,7 +65,8 @@ def count_above_threshold(random: Random, start: Any = None) -> Instance:
                 run = begin(coins)
         return view
 
-    law = Enumeration(base, max(0, rounds - tau)).law(play, rounds)
+    most = rounds if start is None else 2 * rounds  # what is broken may count twice
+    law = Enumeration(base, max(0, most - tau)).law(play, rounds)
     line = (
         f"count_above_threshold_agrees {fraction(base)} {integer(tau)} {boolean(again)} "
         f"{number(rounds)} {strategy.table(boolean)} {law_table(law)}"
@@ -328,12 +330,15 @@ def _schedule(recipe: Any, rounds: int) -> list[tuple[int, bool]]:
 def private_histogram(random: Random, changed: Any = None) -> Instance:
     base, bound = random.choice(BASES), random.randint(0, 3)
     threshold = bound + random.randint(1, 2)
-    recipe = PrivateHistogram(epsilon=1.0, delta=0.25, neighbours="add-remove")
-    object.__setattr__(recipe, "_noise", TruncatedLaplace(rate=1.0, bound=bound))
-    object.__setattr__(recipe, "threshold", threshold)
-    counts = [random.choice((0, 0, 1, 1, 2, 3, 5)) for _ in range(random.randint(1, 3))]
+    cells = random.choice((1, 2))  # that a change of one element moves: a rate of 1 for each
+    neighbours: Neighbours = "add-remove" if cells == 1 else "replace"
+    recipe = PrivateHistogram(epsilon=float(cells), delta=0.25, neighbours=neighbours)
     if changed is not None:
         recipe = changed(recipe)
+    noise = recipe._noise
+    object.__setattr__(recipe, "_noise", TruncatedLaplace(rate=noise.rate, bound=bound))
+    object.__setattr__(recipe, "threshold", threshold - (recipe.threshold == noise.bound))
+    counts = [random.choice((0, 0, 1, 1, 2, 3, 5)) for _ in range(random.randint(1, 3))]
 
     def play(coins: Tape) -> int:
         released = recipe.release(dict(enumerate(counts)), rng=coins)
@@ -353,12 +358,13 @@ def private_histogram(random: Random, changed: Any = None) -> Instance:
 def laplace_count(random: Random, changed: Any = None) -> Instance:
     """The probabilities of the values within 12; the others are infinitely many."""
     base, count = random.choice(BASES), random.randint(-20, 20)
-    recipe: Any = LaplaceCount(epsilon=1.0)
+    epsilon, sensitivity = random.choice((0.5, 1.0)), random.choice((1, 2))
+    recipe: Any = LaplaceCount(epsilon=epsilon, sensitivity=sensitivity)
     if changed is not None:
         recipe = changed(recipe)
 
     def near_zero(noise: DiscreteLaplace, coins: Tape) -> int:
-        q = tape.exp_mass(Fraction(noise.rate))
+        q = tape.exp_mass(4 * Fraction(noise.rate))  # the base stands for e^(-1/4)
         centre = q.rest().over(tape.ONE.plus(q))
         places = range(-12, 13)
         return places[coins.choose([centre.times(q.power(abs(k))) for k in places])]
@@ -369,4 +375,5 @@ def laplace_count(random: Random, changed: Any = None) -> Instance:
 
     law = Enumeration(base, 0).law(play, 1, whole=False)
     pairs = listed(f"({integer(value - count)}, {fraction(p)})" for value, p in sorted(law.items()))
-    return Instance("LaplaceCount", f"laplace_agrees {fraction(base)} {pairs}", len(law))
+    q = base ** int(4 * epsilon / sensitivity)
+    return Instance("LaplaceCount", f"laplace_agrees {fraction(q)} {pairs}", len(law))

@@ -155,3 +155,30 @@ def _threshold(plan: ForestPlan, layer: int, slots: int) -> int:
     if layer < 2:
         mistakes = min(mistakes, math.ceil(Fraction(plan.mistakes_per_slot[layer]) * slots))
     return mistakes + plan.margins[layer]
+
+
+def forest_plan(random: Random, claimed: Any = None) -> Instance:
+    """The budgets of a plan against what the theorem asks; ``claimed`` says another promise."""
+    epsilon, delta = random.choice((0.5, 1.0, 2.5)), random.choice((1e-6, 1e-2))
+    concepts = FiniteClass(
+        random.choice((((0, 0), (0, 1), (1, 0)), ((0, 0), (0, 1), (1, 0), (1, 1))))
+    )
+    rule = random.choice((LazyForest.calibrated, LazyForest.proved))
+    recipe = rule(
+        concepts=concepts, rounds=random.choice((100, 10**4)), epsilon=epsilon, delta=delta
+    )
+    promise = recipe.per_example if claimed is None else claimed(recipe)
+    budgets = recipe.plan.budgets
+    numbers = (
+        (Fraction(each) for each in each_layer)
+        for each_layer in (
+            budgets.switching,
+            [cost.epsilon for cost in budgets.listing],
+            [cost.delta for cost in budgets.listing],
+        )
+    )
+    line = (
+        f"forest_affords {fraction(Fraction(promise.epsilon))} {fraction(Fraction(promise.delta))} "
+        f"{' '.join(listed(map(fraction, layers)) for layers in numbers)}"
+    )
+    return Instance("ForestPlan", line, 1)

@@ -284,19 +284,37 @@ def place_plan(random: Random, claimed: Any = None) -> Instance:
             concepts=concepts, rounds=random.choice((10, 10**6)), epsilon=epsilon
         ).planned
     else:
-        query, threshold, place = (random.uniform(0.01, epsilon / 4) for _ in range(3))
+        query, threshold = (random.uniform(0.01, epsilon / 4) for _ in range(2))
         plan = WitnessPlan(
             query_rate=query,
             threshold_rate=threshold,
             threshold=1,
             again=1,
-            drawing=FreshPlan(
-                threshold_epsilon=place, threshold=1, selection_rate=random.uniform(0.01, epsilon)
-            ),
+            drawing=_drawn_plan(random, epsilon),
         )
     price = plan.guarantee().epsilon if claimed is None else claimed(plan)
-    drawing = plan.drawing
-    rates = (price, plan.query_rate, plan.threshold_rate)
+    return _priced("WitnessPlan", price, (plan.query_rate, plan.threshold_rate), plan.drawing)
+
+
+def majority_plan(random: Random, claimed: Any = None) -> Instance:
+    """The same for the plan of a private majority with fresh evidence."""
+    epsilon = random.choice((0.1, 0.5, 1.0, 1.7, 3.0))
+    plan: Any = _drawn_plan(random, epsilon)
+    if random.random() < 0.5:
+        plan = PrivateMajority(concepts=Thresholds(8), rounds=1000, epsilon=epsilon).planned
+    price = plan.guarantee(delta=0.0).epsilon if claimed is None else claimed(plan)
+    return _priced("FreshPlan", price, (0.0, 0.0), plan)
+
+
+def _drawn_plan(random: Random, epsilon: float) -> FreshPlan:
+    return FreshPlan(
+        threshold_epsilon=random.uniform(0.01, epsilon / 4),
+        threshold=1,
+        selection_rate=random.uniform(0.01, epsilon),
+    )
+
+
+def _priced(kind: str, price: Any, rates: tuple[float, ...], drawing: FreshPlan | None) -> Instance:
     places = (drawing.threshold_epsilon, drawing.selection_rate) if drawing else (0.0, 0.0)
-    line = f"plan_affords {' '.join(fraction(Fraction(each)) for each in (*rates, *places))}"
-    return Instance("WitnessPlan", line, 1)
+    numbers = (Fraction(each) for each in (price, *rates, *places))
+    return Instance(kind, f"plan_affords {' '.join(map(fraction, numbers))}", 1)

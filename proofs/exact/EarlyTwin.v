@@ -1,7 +1,7 @@
 (** LazyForest with early release in rational numbers, for fixed coins, proved to list its law; and instances. *)
 From Coq Require Import ZArith QArith Qreals Reals Lra Lia List Bool NArith FunctionalExtensionality.
 From Coquelicot Require Import Rcomplements Hierarchy Series.
-From Littlestone Require Import Laws Game Machine Later CountAboveThreshold LazyForest EarlyForest Rational ExactCounters Twins Instances ForestTwin.
+From Littlestone Require Import Laws Game Machine Later CountAboveThreshold LazyForest EarlyForest FirstFrequent Rational ExactCounters Twins Instances ForestTwin.
 Import ListNotations.
 
 Section Twin.
@@ -53,10 +53,10 @@ Proof.
   induction rounds as [|rounds IH]; intros published taken k k' Ke Kf st f; cbn [EarlyForest.grow].
   - cbn [run ret Laws.E]. now rewrite Ke.
   - unfold received. rewrite no_challenge.
-    assert (T : forall st, run a b (rest_of wrong grown universe threshold c adv false rounds false published (after_it wrong taken (place c rounds) (example adv published))) st (fun l => k l f)
-      = run a b (rest_of wrong grown universe threshold c adv false rounds false published (after_it wrong taken (place c rounds) (example adv published))) st (fun l => k' l f)).
+    assert (T : forall st, run a b (rest_of wrong grown universe threshold c adv false rounds false published (after_it wrong taken (place c rounds published) (example adv published))) st (fun l => k l f)
+      = run a b (rest_of wrong grown universe threshold c adv false rounds false published (after_it wrong taken (place c rounds published) (example adv published))) st (fun l => k' l f)).
     { intro s. apply toss_leaves. intros due s'. destruct (existsb due universe); [cbn [run ret Laws.E negb andb]; now rewrite Kf|now apply IH]. }
-    destruct (counted wrong grown threshold taken (place c rounds) (example adv published)) as [[x tau]|]; cbn [count]; [|apply T].
+    destruct (counted wrong grown threshold taken (place c rounds published) (example adv published)) as [[x tau]|]; cbn [count]; [|apply T].
     cbn [run bind Laws.E]. f_equal. apply functional_extensionality. intro s. apply T.
 Qed.
 
@@ -96,10 +96,14 @@ Definition early_forest_agrees (wrong : list bool) (grown : list (option nat)) (
   (a b q : Q) (threshold switch : Z) (orders : list (list nat)) (adv : list (N * nat)) (law : dist N) : bool :=
   let one slots order := playQ (fun z => nth z wrong false) (fun z => nth z grown None) (fun h z => nth z (nth h errs []) false)
     (seq 0 keys) threshold (fun _ => switch) restarts
-    (EarlyCoins (fun rounds => nth rounds slots 0%nat) (fun _ due => filter due order)) (reading 0%nat code_events adv)
+    (EarlyCoins (fun rounds _ => nth rounds slots 0%nat) (fun _ due => filter due order)) (reading 0%nat code_events adv)
     a b q (4 * (rounds + 1)) rounds [] None in
   let runs := flat_map (fun slots => map (one slots) orders) (sequences rounds (seq 0 pairs)) in
   let share := (1 # Pos.of_nat (length runs))%Q in
   forallb (fun o => match o with Some _ => true | None => false end) runs
   && same_table (gathered code_events (flat_map (fun o => match o with Some d => scaled share d | None => [] end) runs)) law.
+(** FirstFrequent by itself: a round for each key, or for none. *)
+Definition first_frequent_agrees (a b : Q) (threshold : Z) (keys rounds : nat) (adv : list (N * option nat)) (law : dist N) : bool :=
+  counters_agree a b rounds (keys_counted (seq 0 keys) threshold rounds (fun i _ => i) (reading None code_events adv) false)
+    (fun l => match l with Ended v => code_events v | Found _ _ _ v _ => code_events v end) law.
 (* main: early_playQ_correct *)

@@ -124,11 +124,11 @@ Definition code_events (v : list event) : N :=
     | Listed counts => fold_left (fun (n : N) (o : option Z) => 64 * n + match o with None => 0 | Some z => 1 + Z.to_N z end) counts (4 * n + 3)
     end)%N 1%N v.
 
-Definition lazy_forest_agrees (l : learner) (hypotheses pairs rounds : nat) (q qh : Q) (thresholds : list Z) (noise : nat) (t : Z)
+Definition lazy_forest_agrees (l : learner) (hypotheses pairs rounds : nat) (restarts : bool) (q qh : Q) (thresholds : list Z) (noise : nat) (t : Z)
   (ranks : list (list nat)) (adv : list (N * nat)) (law : dist N) : bool :=
   let one slots rank := playQ Nat.eq_dec (fun s => nth s (hypothesis_of l) 0%nat) 0%nat
     (fun s z => nth z (nth s (after_table l) []) None) (fun _ _ _ => None) (fun h z => nth z (nth h (errs_table l) []) false)
-    1 (fun _ => pairs) (fun s _ => nth s thresholds 0%Z) (fun c rounds s counts => ordered (ties c rounds s) counts) false
+    1 (fun _ => pairs) (fun s _ => nth s thresholds 0%Z) (fun c rounds s counts => ordered (ties c rounds s) counts) restarts
     (Coins (slots_from slots) (fun _ _ => plain) (fun _ _ h => nth h rank 0%nat)) (reading 0%nat code_events adv)
     (fun _ => q) (fun _ V => histogramQ qh noise t (seq 0 hypotheses) (fun h => count_occ Nat.eq_dec V h))
     (4 * (rounds + 1)) rounds [] 0 [nth 0 (hypothesis_of l) 0%nat] (empty 0%nat) in
@@ -151,4 +151,9 @@ Definition middle_forest_agrees (l : learner) (living : list nat) (hypotheses ro
   let share := (1 # Pos.of_nat (length runs))%Q in
   forallb (fun o => match o with Some _ => true | None => false end) runs
   && same_table (gathered code_events (flat_map (fun o => match o with Some d => scaled share d | None => [] end) runs)) law.
+(** What the theorem asks of the budgets: an example of layer s pays its AboveThreshold and all later lists. *)
+Fixpoint paid (l : list Q) : Q := match l with [] => 0 | x :: l => x + paid l end%Q.
+Definition forest_affords (epsilon delta : Q) (switching listing deltas : list Q) : bool :=
+  Nat.eqb (length switching) (S (length listing)) && Nat.eqb (length listing) (length deltas) && Qle_bool (paid deltas) delta
+  && forallb (fun s => Qle_bool (nth s switching 0 + paid (skipn s listing))%Q epsilon) (seq 0 (length switching)).
 (* main: playQ_correct *)

@@ -6,9 +6,9 @@ From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours Late
 Import ListNotations.
 Open Scope R_scope.
 
-(** Slots and the order of what is released together depend on no data. *)
+(** Slots and the order of what is released together depend on nothing but what was published. *)
 Record early_coins := EarlyCoins {
-  place : nat -> nat;                        (* with so many rounds left, where an example goes *)
+  place : nat -> list event -> nat;          (* with so many rounds left, after what was published: where an example goes *)
   listed : nat -> (key -> bool) -> list key }. (* the keys that fire, in an order *)
 
 Section Early.
@@ -40,10 +40,10 @@ Fixpoint grow (world : bool) (rounds : nat) (used : bool) (published : view) (ta
   | O => Done (Ended published)
   | S rounds =>
       let (z, used) := received adv world used published in
-      count (counted taken (place c rounds) z)
+      count (counted taken (place c rounds published) z)
         (toss_each universe (fun _ => false) (fun due =>
           if existsb due universe then Done (Found (negb used && world) rounds used (shown due :: published) due)
-          else grow world rounds used (Answer false :: published) (after_it taken (place c rounds) z)))
+          else grow world rounds used (Answer false :: published) (after_it taken (place c rounds published) z)))
   end.
 
 Lemma grow_used world world' rounds : forall published taken, grow world rounds true published taken = grow world' rounds true published taken.
@@ -59,7 +59,7 @@ Lemma unseen_grow x world rounds : forall used published taken, unseen x thresho
 Proof.
   induction rounds as [|rounds IH]; intros used published taken; [exact I|]. cbn [grow].
   destruct (received adv world used published) as [z used']. apply unseen_count.
-  - intros y tau'. unfold counted. destruct (wrong z && negb (taken (place c rounds))); [|discriminate].
+  - intros y tau'. unfold counted. destruct (wrong z && negb (taken (place c rounds published))); [|discriminate].
     destruct (grown z); simpl; [|discriminate]. intro H. now injection H.
   - apply (unseen_toss x threshold rounds universe ND). intro due. destruct (existsb due universe); [exact I|apply IH].
 Qed.
@@ -89,7 +89,7 @@ Lemma lagging world k rounds : (rounds <= n)%nat -> forall published taken, take
   one_more (grow world rounds true published (set taken k true)) (grow world rounds true published taken).
 Proof.
   induction rounds as [|rounds IH]; intros Hn published taken Tk; [apply MoreSame|]. cbn [grow received].
-  set (z := example adv published). set (i := place c rounds). fold (rest_of world rounds true published (after_it (set taken k true) i z)).
+  set (z := example adv published). set (i := place c rounds published). fold (rest_of world rounds true published (after_it (set taken k true) i z)).
   fold (rest_of world rounds true published (after_it taken i z)).
   assert (Rest : forall taken, taken k = false -> one_more (rest_of world rounds true published (set taken k true)) (rest_of world rounds true published taken)).
   { intros t Ht. apply more_toss. intro due. destruct (existsb due universe); [apply MoreSame|]. apply IH; [lia|exact Ht]. }
@@ -110,7 +110,7 @@ Definition not_yet (l l' : found) := l = l' \/ exists w r v due, (r <= n)%nat /\
 Lemma grow_up_to_it world rounds : (rounds <= n)%nat -> forall published taken,
   up_to_it threshold n not_yet (grow world rounds false published taken) (grow (negb world) rounds false published taken).
 Proof.
-  induction rounds as [|rounds IH]; intros Hn published taken; [apply NotYet; now left|]. cbn [grow received]. set (i := place c rounds).
+  induction rounds as [|rounds IH]; intros Hn published taken; [apply NotYet; now left|]. cbn [grow received]. set (i := place c rounds published).
   destruct (challenge adv published) as [[z0 z1]|].
   - set (z := if world then z1 else z0). set (z' := if negb world then z1 else z0). apply Joined.
     fold (rest_of world rounds true published (after_it taken i z)). fold (rest_of (negb world) rounds true published (after_it taken i z')).

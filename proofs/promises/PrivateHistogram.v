@@ -330,4 +330,13 @@ Theorem private_histogram_private data data' : neighbouring m data data' ->
   private epsilon delta (fun world : bool => private_histogram (if world then data' else data)).
 Proof. intros N [|]; apply one_direction; [now apply neighbouring_sym|exact N]. Qed.
 End Promise.
-(* main: private_histogram_private, histogram_supported, Z_a_closed *)
+
+(** The list of keys may have any others: a universe without end is no different. *)
+Theorem absent_keys_show_nothing {K} K_dec (more keys : list K) q a t data f : (forall k, In k more -> ~ In k data) ->
+  release K_dec (more ++ keys) q a t data f = release K_dec keys q a t data (fun shown => f (repeat None (length more) ++ shown)).
+Proof.
+  unfold release. revert f. induction more as [|k more IH]; intros f H; [reflexivity|]. cbn [app histogram bind E].
+  assert (Z : occurs K_dec data k = 0%nat) by (apply count_occ_not_In, H; now left).
+  rewrite Z. cbn [cell ret E]. apply (IH (fun shown => f (None :: shown))). intros k' Hk. apply H. now right.
+Qed.
+(* main: private_histogram_private, histogram_supported, Z_a_closed, absent_keys_show_nothing *)

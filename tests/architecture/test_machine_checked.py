@@ -1,5 +1,6 @@
 """What Coq has checked is what Python promises, and nothing is assumed quietly."""
 
+import ast
 import fcntl
 import importlib
 import importlib.util
@@ -10,6 +11,14 @@ from types import ModuleType
 
 import pytest
 from tests.architecture.test_privacy_lines import private
+
+from littlestone.audit.controls import (
+    broken_counters,
+    broken_forests,
+    broken_guards,
+    broken_learners,
+    broken_mechanisms,
+)
 
 ROOT = Path(__file__).parents[2]
 PROOFS = ROOT / "proofs"
@@ -98,6 +107,46 @@ def test_the_page_names_every_theorem_about_floors() -> None:
     found = [(path, name) for path, name in checker().main_theorems() if path.startswith("floors/")]
     assert len(found) >= 6
     assert not [name for path, name in found if f"`{name}`" not in page or path not in page]
+
+
+def names_between(start: str, end: str) -> set[str]:
+    """The words with a hyphen between two phrases of the page, as controls have them."""
+    page = PAGE.read_text(encoding="utf-8")
+    part = page[page.index(start) : page.index(end)]
+    return set(re.findall(r"(?<![\w`-])[a-z0-9]+(?:-[a-z0-9]+)+(?![\w`])", part))
+
+
+REFUTED = ("Every control of the audit that breaks", "Each theorem is about the mistake")
+AROUND = ("In other controls the noise is right", "The controls of the sparse vector")
+WITHOUT = ("The controls of the sparse vector", "belong to mechanisms without a theorem")
+
+
+def test_every_control_that_breaks_a_checked_law_is_refuted_and_compared() -> None:
+    modules = (broken_counters, broken_forests, broken_guards, broken_mechanisms)
+    controls = {control.subject.name for module in modules for control in module.CONTROLS}
+    controls |= {
+        control.subject.name
+        for control in broken_learners.CONTROLS
+        if control.subject.name.startswith("majority-")
+    }
+    refuted, around, without = (
+        names_between(*part) & controls for part in (REFUTED, AROUND, WITHOUT)
+    )
+    assert len(refuted) > 25
+    assert refuted | around | without == controls
+    assert not refuted & around and not refuted & without
+    tree = ast.parse((PROOFS / "bridge" / "controls.py").read_text(encoding="utf-8"))
+    [table] = [node.value for node in tree.body if isinstance(node, ast.AnnAssign)]
+    assert isinstance(table, ast.Dict)
+    compared = {key.value for key in table.keys if isinstance(key, ast.Constant)}
+    assert refuted <= compared
+
+
+def test_the_page_names_every_theorem_that_refutes() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    found = [name for path, name in checker().main_theorems() if path.startswith("refuted/")]
+    assert len(found) > 20
+    assert not [name for name in found if f"`{name}`" not in page]
 
 
 def test_a_module_that_the_checker_trusts_is_noticed() -> None:
