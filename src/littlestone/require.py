@@ -349,6 +349,10 @@ def label(y: Any, name: str = "label", count: int = 2) -> int:
     ValueError: label must be 0 or 1, got label=2
     """
     try:
+        y = operator.index(y)  # as in a block, which is read as bytes
+    except Exception:  # not an integer: a float or a fraction may equal one
+        pass
+    try:
         if y == 0:
             return 0
         if y == 1:

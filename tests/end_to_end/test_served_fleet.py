@@ -129,6 +129,22 @@ def test_users_are_counted_where_the_fleet_counts_them(fleet: Fleet, served: Ser
     assert "to each 'customer'" in told["promise"]
 
 
+@pytest.mark.parametrize("fleet", ["customer"], indirect=True)
+def test_a_user_that_cannot_be_one_refuses_no_other_event(fleet: Fleet, served: Served) -> None:
+    first, second = events(count=2)
+    status, answer = sent(served, [{**first, "user": "ann"}, {**second, "user": "b" * 1024}])
+    assert (status, answer["queued"]) == (200, 1)
+    assert [one["place"] for one in answer["refused"]] == [1] and fleet.work() == 1
+
+
+def test_a_list_under_two_names_is_refused_whatever_it_holds(fleet: Fleet, served: Served) -> None:
+    good, bad = (json.dumps(one).encode() for one in ({**events(count=1)[0]}, {"key": KEY}))
+    for one in (good, bad):
+        body = b'{"events": [%b], "events": [%b]}' % (good, one)
+        assert served.raw("POST", "/fleet/events", body, Role.WRITER)[0] == 422
+    assert fleet.status()["waiting"] == 0
+
+
 def test_users_are_refused_where_nobody_is_counted(fleet: Fleet, served: Served) -> None:
     status, answer = sent(served, [{**events(count=1)[0], "user": "ann"}])
     assert status == 422 and "users are not counted" in answer["refused"][0]["error"]

@@ -1,7 +1,7 @@
 """Rows on their way through scikit-learn, River and HTTP."""
 
 import json
-from collections import deque
+from collections import UserList, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -60,8 +60,29 @@ def as_lists(public: Public, rows: Rows) -> tuple[Any, Any]:
 def as_rows_of_all_kinds(public: Public, rows: Rows) -> tuple[Any, Any]:
     """Each row in a container of its own, which is part of the row."""
     X, y = as_lists(public, rows)  # noqa: N806
-    holders = (list, tuple, objects, deque, lambda cells: dict(enumerate(cells)).values())
+    holders = (list, tuple, objects, deque, Indexed, lambda cells: dict(enumerate(cells)).values())
     return [holders[len(repr(row)) % len(holders)](row) for row in X], y
+
+
+class Indexed:
+    """Values that can be counted and looked up, which is all that numpy asks for."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, place: int) -> Any:
+        return self._values[place]
+
+
+def as_other_sequences(public: Public, rows: Rows) -> tuple[Any, Any]:
+    """Tables and labels in containers that are no lists; which ones is public."""
+    X, y = as_lists(public, rows)  # noqa: N806
+    holders = (deque, UserList, Indexed, lambda values: dict(enumerate(values)).values())
+    holder = holders[len(public.kinds) % len(holders)]
+    return holder(X), holder(y)
 
 
 def as_frame(public: Public, rows: Rows) -> tuple[Any, Any]:

@@ -6,6 +6,7 @@ from tests.rows.adapters import (
     as_array,
     as_frame,
     as_lists,
+    as_other_sequences,
     as_rows_of_all_kinds,
     of_a_client,
     of_a_request,
@@ -88,6 +89,7 @@ DOORS: Final = (
     Door("parquet", typed_tables(PARQUET), of_parquet, whole=False),
     Door("scikit-learn, lists", without_dates(drawn), of_estimators(as_lists)),
     Door("scikit-learn, rows", without_dates(drawn), of_estimators(as_rows_of_all_kinds)),
+    Door("scikit-learn, sequences", without_dates(drawn), of_estimators(as_other_sequences)),
     Door("scikit-learn, arrays", of_one_type, of_estimators(as_array)),
     Door("scikit-learn, frames", without_dates(typed_tables(PANDAS)), of_estimators(as_frame)),
     Door("river", drawn, of_river, whole=False),
@@ -135,6 +137,11 @@ DOORS: Final = (
     Door("many labels, river", with_many_labels(drawn), of_river, whole=False),
     Door("many labels, request", with_many_labels(drawn), of_a_request, whole=False),
     Door("many labels, spark", with_many_labels(drawn), of_spark, whole=False),
+    Door(
+        "many labels, sequences",
+        with_many_labels(without_dates(drawn)),
+        of_estimators(as_other_sequences),
+    ),
     Door(
         "many labels, scikit-learn",
         with_many_labels(without_dates(drawn)),

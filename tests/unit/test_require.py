@@ -219,3 +219,19 @@ def test_arrays_have_the_kind_of_numbers_that_is_asked_for(dtype: Any) -> None:
             else:
                 with pytest.raises(ValueError, match="cells must be"):
                     function(array)
+
+
+class Counted:
+    """A whole number that equals no other: numpy and bytes take it, a comparison does not."""
+
+    def __index__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("other", [0, 1.0, True, np.int8(1), Fraction(1)])
+def test_no_label_decides_whether_another_is_one(other: Any) -> None:
+    alone = require.labels([Counted()])
+    assert require.labels([Counted(), other]).tolist() == [*alone, *require.labels([other])]
+    assert require.label(Counted()) == 1
+    with pytest.raises(ValueError, match="0 or 1"):
+        require.labels([Rude(), other])

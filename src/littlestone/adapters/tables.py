@@ -4,7 +4,7 @@ Values are checked here before scikit-learn converts them to one type: in a list
 digits beside a float, or True beside 1, would decide how other rows are read.
 """
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final
 
 import numpy as np
@@ -47,7 +47,8 @@ def columns_of(
                 f"is required."
             )
         return list(frame_columns(frame).values())
-    cells = _cells(table) if isinstance(table, list | tuple) else table
+    rows = None if _has_a_type(table) else _values(table)
+    cells = table if rows is None else _cells(rows)
     if isinstance(cells, np.ndarray) and cells.dtype.kind not in (*_NUMBERS, "c"):
         options = {"dtype": object, "ensure_all_finite": False}
     else:
@@ -69,31 +70,40 @@ def _refuse_infinite(array: NDArray[Any]) -> None:
     )
 
 
-def _cells(rows: Sequence[Any]) -> Any:
-    """Return rows as an array of objects; return inputs of any other shape unchanged.
+def _has_a_type(table: Any) -> bool:
+    """Return whether the table has one type for all its values, which the caller chose."""
+    names = ("__array__", "__array_interface__", "dtype")
+    return isinstance(table, memoryview) or any(hasattr(table, name) for name in names)
 
-    Objects, because numpy would convert all rows to one type if a single row required it.
+
+def _cells(rows: Sequence[Any]) -> NDArray[Any]:
+    """Return rows as an array of objects, whatever holds the values of a row.
+
+    numpy would convert all rows to one type. scikit-learn rejects a list of single values.
     """
     values = [_values(row) for row in rows]
-    found = [row for row in values if row is not None]
-    widths = {len(row) for row in found}
-    if len(found) < len(values) or len(widths) != 1:
-        return rows
-    (width,) = widths
-    cells = np.fromiter((cell for row in found for cell in row), object, width * len(found))
-    return cells.reshape(len(found), width)
+    widths = {None if row is None else len(row) for row in values}
+    if len(widths) > 1:
+        raise ValueError("rows of X must be sequences of one length, got others among them")
+    if widths <= {None}:
+        return np.fromiter(rows, object, len(rows))
+    cells = np.fromiter((cell for row in values for cell in row or ()), object)
+    return cells.reshape(len(values), -1)
 
 
-def _values(row: Any) -> Sequence[Any] | NDArray[Any] | None:
+def _values(row: Any) -> Sequence[Any] | None:
     """Return the values of a row; None if it is not a row."""
     if isinstance(row, list | tuple):
         return row
-    if isinstance(row, np.ndarray):
-        return row if row.ndim == 1 else None
     if hasattr(row, "__array__"):
-        return _values(np.asarray(row))
-    odd = isinstance(row, str | bytes | Mapping | Set) or not isinstance(row, Collection)
-    return None if odd else list(row)
+        array = np.asarray(row)
+        return list(array) if array.ndim == 1 else None
+    if isinstance(row, str | bytes | bytearray | Mapping | Set) or not hasattr(row, "__len__"):
+        return None
+    try:
+        return list(row)
+    except TypeError:
+        return None
 
 
 def targets_of(y: Any, columns: Sequence[Any]) -> NDArray[Any]:
@@ -108,7 +118,8 @@ def targets_of(y: Any, columns: Sequence[Any]) -> NDArray[Any]:
 
 
 def _is_flat(y: Any) -> bool:
-    return hasattr(y, "__iter__") and not isinstance(y, str) and getattr(y, "ndim", 1) == 1
+    listable = hasattr(y, "__iter__") or hasattr(y, "__getitem__")
+    return listable and not isinstance(y, str) and getattr(y, "ndim", 1) == 1
 
 
 def numbers_of(targets: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.uint8]:

@@ -8,7 +8,7 @@ soon as a worker has committed it, so the time of its appearance may reveal when
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import msgspec
@@ -32,6 +32,7 @@ from littlestone.runs.fleet.keyed import key_name, label_of
 from littlestone.runs.fleet.page_tree import given_users
 from littlestone.runs.fleet.per_key import PerKey
 from littlestone.runs.fleet.terms import recipe_of
+from littlestone.runs.intake.users import canonical_user
 from littlestone.runs.journal.records import Release
 from littlestone.runs.published import release_line
 
@@ -161,14 +162,10 @@ async def queue_events(service: Service, request: Request) -> Response:
     """Queue the events that fit, in one transaction; reject each of the others by itself."""
     fleet = fleet_of(service)
     body = await body_of(request)
-    sent: Sequence[KeyedEventIn | str]
-    try:
-        sent = decoded(body, KeyedIn).events
-    except HTTPException:
-        each = wire.each_in(body, KeyedEventIn)
-        if each is None:
-            raise
-        sent = each
+    sent = wire.each_in(body, KeyedEventIn)
+    if sent is None:
+        decoded(body, KeyedIn)  # says what is wrong
+        raise HTTPException(422, "the body must be one list under events and nothing else")
     good, refused = list[tuple[str, int, Any, int, str | None]](), list[Misfit]()
     for place, one in enumerate(sent):
         try:
@@ -178,8 +175,9 @@ async def queue_events(service: Service, request: Request) -> Response:
                 raise HorizonExceededError(rounds=fleet.recipe.rounds)
             label_of(one.key)  # rejects an invalid key
             given_users(fleet.terms.users, [one.user], 1)
+            user = None if one.user is None else canonical_user(one.user)
             point, label = fleet.read("", wire.EventIn(one.x, one.y)).example or (None, 0)
-            good.append((one.key, one.number, point, label, one.user))
+            good.append((one.key, one.number, point, label, user))
         except (ValueError, HorizonExceededError) as problem:
             refused.append(Misfit(place, str(problem)))
     if not good:

@@ -213,7 +213,6 @@ async def metrics(service: Service, _: Request) -> Response:
     return PlainTextResponse("\n".join(lines) + "\n")
 
 
-_NO_EVENT: Final = (msgspec.UNSET, msgspec.UNSET, None, None)
 TURN: Final = 1_000  # events of a stream that are queued together
 
 
@@ -236,21 +235,19 @@ async def add_events(service: Service, request: Request) -> Response:
 
 def sent_in(body: bytes) -> tuple[Sequence[wire.EventIn | str], bool]:
     """Decode the events of a body, and tell whether it holds a list; they fail separately."""
-    try:
-        content = decoded(body, wire.Sent)
-    except HTTPException:
-        each = wire.each_in(body, wire.EventIn)
-        if each is None:
-            raise
+    each = wire.each_in(body, wire.EventIn)
+    if each is not None:
         return each, True
-    if content.events is msgspec.UNSET:
-        if content.x is not msgspec.UNSET and not isinstance(content.y, msgspec.UnsetType):
-            return [wire.EventIn(content.x, content.y, content.id, content.user)], False
-    elif (content.x, content.y, content.id, content.user) == _NO_EVENT:
-        return content.events, True
-    raise HTTPException(
-        422, "the body must be one event with x and y, or a list under events, not both"
-    )
+    content = decoded(body, wire.Sent)
+    if (
+        content.events is not msgspec.UNSET
+        or content.x is msgspec.UNSET
+        or isinstance(content.y, msgspec.UnsetType)
+    ):
+        raise HTTPException(
+            422, "the body must be one event with x and y, or a list under events and nothing else"
+        )
+    return [wire.EventIn(content.x, content.y, content.id, content.user)], False
 
 
 async def _taken(

@@ -6,8 +6,9 @@ first example. A release is exactly the line that ``littlestone learn`` writes.
 
 import json
 import re
+from contextlib import suppress
 from itertools import pairwise
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -43,7 +44,7 @@ class EventIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Sent(msgspec.Struct, forbid_unknown_fields=True):
-    """One event, or several under ``events``."""
+    """One event; or several under ``events``, which is the only field then."""
 
     x: Any = msgspec.UNSET
     y: Label | msgspec.UnsetType = msgspec.UNSET
@@ -59,19 +60,34 @@ One = TypeVar("One")
 Decoded = TypeVar("Decoded")
 
 
+class _Listed(msgspec.Struct, Generic[One], forbid_unknown_fields=True):
+    events: Annotated[list[One], msgspec.Meta(min_length=1, max_length=MOST_EVENTS)]
+
+
 _LIST: Final = re.compile(rb'\s*\{\s*"events"\s*:\s*\[')
 _END: Final = re.compile(rb"\]\s*\}\s*")
 _ESCAPED: Final = re.compile(rb"\\.", re.DOTALL)
+_NAMES: Final = re.compile(
+    b'"%b"' % b"".join(rb"(?:%c|\\u00(?i:%x))" % (letter, letter) for letter in b"events")
+)
+_UNFIT: Final = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 def each_in(body: bytes, kind: type[One]) -> list[One | str] | None:
     """Decode the events of a list one by one: each as an event, or as what is wrong with it.
 
-    The same decoder reads one event and a whole body, so no event decides how another is read.
+    The same decoder reads one event and a whole body, so no event decides how another is read. What
+    is a list depends on what surrounds the events: ``{"events": [`` and ``]}``, nothing else.
 
     Returns:
         None if the body is not a list of events, or the list is too long.
     """
+    if _LIST.match(body) is None:
+        return None
+    if len(_NAMES.findall(body)) == 1:  # of two lists a decoder takes the last
+        with suppress(*_UNFIT):
+            listed: list[One | str] = msgspec.json.decode(body, type=_Listed[kind]).events  # type: ignore[valid-type]
+            return listed
     written = _elements(body)
     if not written:
         return None
@@ -107,7 +123,7 @@ def _elements(body: bytes) -> list[bytes] | None:
 def _alone(written: bytes, kind: type[One]) -> One | str:
     try:
         return msgspec.json.decode(written, type=kind)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as problem:
+    except _UNFIT as problem:
         return f"the event does not fit: {_reason(problem)}"
 
 
@@ -302,7 +318,7 @@ def decoded(body: bytes, kind: type[Decoded]) -> Decoded:
     """Decode a JSON body, or raise 422 with the reason."""
     try:
         return msgspec.json.decode(body, type=kind)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as problem:
+    except _UNFIT as problem:
         raise HTTPException(422, f"the body does not fit: {_reason(problem)}") from None
 
 

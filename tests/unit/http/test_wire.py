@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from starlette.exceptions import HTTPException
 
 from littlestone.http import wire
+from littlestone.http.routes import sent_in
 
 LETTERS = 'a"\\,[]{}:é\n'
 
@@ -64,3 +66,36 @@ def test_the_largest_body_takes_little_time() -> None:
     began = time.process_time()
     assert wire._elements(body) is not None
     assert time.process_time() - began < 1  # mark by mark it took two seconds
+
+
+GOOD, BAD = b'{"x": 1, "y": 1}', b'{"x": 1}'
+
+
+def accepted(body: bytes) -> list[bool] | None:
+    """Which events of a list are accepted; None if the body is refused as a whole."""
+    try:
+        return [not isinstance(one, str) for one in sent_in(body)[0]]
+    except HTTPException:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("form", "whole"),
+    [
+        (b'{"events": [%b, %b]}', True),
+        (b' {"events" :[ %b\n, %b ] } ', True),
+        (b'{"events": [{"x": "events", "y": 1}, %b, %b]}', True),
+        (b'{"events": [{"x": {"\\u0065vents": []}, "y": 1}, %b, %b]}', True),
+        (b'{"id": null, "events": [%b, %b]}', False),
+        (b'{"events": [%b, %b], "user": null}', False),
+        (b'{"events": [%b], "events": [%b]}', False),
+        (b'{"events": [%b], "\\u0065ve\\u006Ets": [%b]}', False),
+        (b'{"\\u0065vents": [%b, %b]}', False),
+    ],
+)
+def test_no_event_decides_whether_a_list_is_read(form: bytes, whole: bool) -> None:
+    for first in (GOOD, BAD):
+        for second in (GOOD, BAD):
+            found = accepted(form % (first, second))
+            expected = [True] * (form.count(b'"x"')) + [first == GOOD, second == GOOD]
+            assert found == (expected if whole else None)

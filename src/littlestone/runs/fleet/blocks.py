@@ -280,7 +280,7 @@ def _without(found: Iterator[Row], numbers: dict[int, int], sequence: str) -> It
         *rest, value = row
         try:
             number = int(str(value))
-        except ValueError:
+        except (ValueError, RecursionError):
             number = 0
         if number < 1:
             yield line, BadRow(line, "is not a whole number from 1", sequence, shown(value))

@@ -29,6 +29,7 @@ from littlestone.runs.intake.users import NAMELESS, canonical_user
 
 _AT_ONCE: Final = 1000
 _FEW: Final = 16
+_NESTED: Final = (list, tuple, dict, set, frozenset, np.ndarray)
 _MOST_DIGITS: Final = 4000  # 1e999999999 is short and would fill the memory
 
 
@@ -307,10 +308,12 @@ def _label_reader(domain: Domain, columns: Columns, form: Form | None) -> LabelR
 
 def _identity(value: Any, columns: Columns) -> str:
     name = columns.identity or ""
+    if isinstance(value, _NESTED):  # how deep one may be to be written depends on the stack
+        raise Misfit(name, "is a list or an object", value)
     try:
         text = "" if value is None else str(value)
         text.encode()
-    except (ValueError, RecursionError):
+    except ValueError:
         raise Misfit(name, "cannot be written down", value) from None
     if not text:
         raise Misfit(name, "is missing")

@@ -75,6 +75,13 @@ def test_a_hostile_row_of_json_is_a_row(concepts: Any, identity: str | None) -> 
             assert (row.stand_in is not None) == (concepts is OVER_SCHEMA)
 
 
+@pytest.mark.parametrize("identity", ["[]", "[1]", '{"a": 1}', f"{'[' * 900}{']' * 900}"])
+def test_a_list_or_an_object_is_no_id(identity: str) -> None:
+    """How deep a list may be to be written depends on the stack, and so on rows read with it."""
+    (row,) = bad(events(f'{{"id": {identity}, "delay": 1, "from": "A", "y": 1}}', identity="id"))
+    assert (row.field, row.reason) == ("id", "is a list or an object")
+
+
 def test_whose_a_row_is() -> None:
     """Looks of one name are one user; rows without a name, or unreadable ones, are the nameless."""
     rows = ['"who": 1', '"who": "1.0"', '"who": " Ann"', '"who": ""', '"who": [1]', '"who": null']
