@@ -198,3 +198,35 @@ def test_the_commands_read_what_it_writes(
         with pytest.raises(SystemExit) as end:
             main()
         assert not end.value.code, capsys.readouterr()
+
+
+class Mute:
+    """What can neither be shown nor compared."""
+
+    def _refuse(self) -> Any:
+        raise RuntimeError("this object answers nothing")
+
+    __repr__ = __str__ = __hash__ = _refuse  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("value", [10**5000, Mute(), Decimal("1e999999"), [[1]]], ids=type)
+@pytest.mark.parametrize("name", [name for name in table() if name not in ("id", "late")])
+def test_no_value_refuses_a_frame(name: str, value: Any, tmp_path: Path) -> None:
+    """A row that does not fit is a round with stand-ins, and the others are rounds as before."""
+    rows = table()
+    rows[name][7] = value
+    frame = pd.DataFrame({each: pd.Series(rows[each], dtype=object) for each in rows})
+    columns = {"label": "late", "identity": "id", "user": "who"}
+    done = learn_frame(frame, LEARNER, store=tmp_path / "s", out=tmp_path / "o", **columns)
+    assert (done.taken, done.rejected) == (ROWS, 0)
+
+
+@pytest.mark.parametrize("value", [10**5000, Mute()], ids=type)
+def test_no_label_refuses_a_frame(value: Any, tmp_path: Path) -> None:
+    rows = table()
+    rows["late"][7] = value
+    frame = pd.DataFrame({each: pd.Series(rows[each], dtype=object) for each in rows})
+    done = learn_frame(
+        frame, LEARNER, store=tmp_path / "s", out=tmp_path / "o", label="late", source="a"
+    )
+    assert done.taken == ROWS

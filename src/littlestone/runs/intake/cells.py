@@ -132,7 +132,7 @@ class CellReader:
                 cell = part.declared_cell(part_of(value, part.date, self._dates))
             else:
                 cell = part.declared_cell(self._read(value) if isinstance(value, str) else value)
-        except (ValueError, TypeError, ArithmeticError, RecursionError):
+        except Exception:  # of the value itself
             if part.missing is None or not self._is_other(value):
                 reason = "is not a number" if numeric else "is not one of the declared values"
                 reason = "is no text" if isinstance(part, Buckets) else reason
@@ -144,7 +144,7 @@ class CellReader:
         return cell
 
     def many(self, column: Sequence[Any]) -> list[int]:
-        """Convert values like ``one``; ValueError or TypeError if they need it one by one."""
+        """Convert values like ``one``; an exception if they need it one by one."""
         try:
             return list(map(self.known.__getitem__, column))
         except KeyError:

@@ -35,7 +35,7 @@ def shown(value: Any) -> str:
     """Return as much of a value as fits into a message, without control characters."""
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # a number with too many digits, or deeply nested lists
+    except Exception:  # a number with too many digits, deeply nested lists, any other object
         text = f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

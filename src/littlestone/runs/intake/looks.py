@@ -22,6 +22,7 @@ MANY: Final = 1000
 """Values of one column beyond which a rule that names single values gains nothing."""
 
 SAMPLED, _COUNTED, FEW = 200, 20_000, 12
+_LARGE: Final = 10**100  # Python may refuse to write much larger integers
 MARKS: Final = tuple(
     Form(decimal=decimal, thousands=thousands)
     for decimal, thousands in (
@@ -65,7 +66,8 @@ class Column:
         if value is None or (type(value) is str and value in NOTHING):
             self.missing += 1
             return
-        word = value if isinstance(value, str | int | float | bool) else shown(value)
+        plain = isinstance(value, str | float) or (isinstance(value, int) and abs(value) < _LARGE)
+        word = value if plain else shown(value)
         if word in self.values or len(self.values) < _COUNTED:
             if word not in self.values:
                 self.kinds[kind(value)] += 1
@@ -171,7 +173,11 @@ def _options(form: Form) -> str:
 
 def date_mend(values: Sequence[Any], form: Form) -> str:
     """Return the format of dates that are read neither by the declared one nor as ISO 8601."""
-    texts = [str(value) for value in values if isinstance(value, str | int | float)]
+    texts = [
+        shown(value) if isinstance(value, int) else str(value)
+        for value in values
+        if isinstance(value, str | int | float)
+    ]
     if not texts or all(is_date(value, form.date_format) for value in values):
         return ""
     fitting = [each for each in DATES if all(is_date(text, each) for text in texts)]

@@ -253,9 +253,8 @@ def _events(
             yield BadRow(line, misfit.reason, misfit.field, misfit.got, stand_in)
 
 
-_REFUSALS: Final = (ValueError, TypeError, KeyError, OverflowError)
 AtOnce = Callable[[Sequence[Row]], Sequence[Item]]
-"""Returns the events of rows that all fit; ValueError, TypeError or KeyError if one may not."""
+"""Returns the events of rows that all fit; an exception if one may not."""
 
 
 def _bulk(
@@ -268,7 +267,7 @@ def _bulk(
 
     if len(chunk) < _FEW:
         return few(chunk)
-    return by_halving(chunk, at_once, refused, refusals=_REFUSALS, least=_FEW - 1)
+    return by_halving(chunk, at_once, refused, refusals=(Exception,), least=_FEW - 1)
 
 
 def _columns_reader(
@@ -313,7 +312,7 @@ def _identity(value: Any, columns: Columns) -> str:
     try:
         text = "" if value is None else str(value)
         text.encode()
-    except ValueError:
+    except Exception:  # of the value itself, or half of a surrogate pair
         raise Misfit(name, "cannot be written down", value) from None
     if not text:
         raise Misfit(name, "is missing")
@@ -370,7 +369,7 @@ def _records(readers: Sequence[CellReader]) -> PointReader:
                 [known[text] for text, known in zip(values, cells_of_texts, strict=True)]
             )
             return record, record, None
-        except (KeyError, TypeError):
+        except Exception:  # not in the cache, or without a hash
             return unknown(values)
 
     def unknown(values: Sequence[Any]) -> tuple[Cells, Cells, Misfit | None]:
