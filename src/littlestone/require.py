@@ -349,16 +349,16 @@ def label(y: Any, name: str = "label", count: int = 2) -> int:
     ValueError: label must be 0 or 1, got label=2
     """
     try:
-        y = operator.index(y)  # as in a block, which is read as bytes
-    except Exception:  # not an integer: a float or a fraction may equal one
-        pass
+        whole = operator.index(y)  # as in a block, which is read as bytes
+    except Exception:  # a float or a fraction may equal an integer
+        whole = y
     try:
-        if y == 0:
+        if whole == 0:
             return 0
-        if y == 1:
+        if whole == 1:
             return 1
         for number in range(2, count):
-            if y == number:
+            if whole == number:
                 return number
     except Exception:  # from the value itself, as an array's truth value or a signalling NaN
         pass

@@ -206,7 +206,7 @@ class Mute:
     def _refuse(self) -> Any:
         raise RuntimeError("this object answers nothing")
 
-    __repr__ = __str__ = __hash__ = _refuse  # type: ignore[assignment]
+    __repr__ = __str__ = __hash__ = _refuse
 
 
 @pytest.mark.parametrize("value", [10**5000, Mute(), Decimal("1e999999"), [[1]]], ids=type)
@@ -216,7 +216,7 @@ def test_no_value_refuses_a_frame(name: str, value: Any, tmp_path: Path) -> None
     rows = table()
     rows[name][7] = value
     frame = pd.DataFrame({each: pd.Series(rows[each], dtype=object) for each in rows})
-    columns = {"label": "late", "identity": "id", "user": "who"}
+    columns: dict[str, Any] = {"label": "late", "identity": "id", "user": "who"}
     done = learn_frame(frame, LEARNER, store=tmp_path / "s", out=tmp_path / "o", **columns)
     assert (done.taken, done.rejected) == (ROWS, 0)
 
