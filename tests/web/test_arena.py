@@ -194,7 +194,7 @@ def test_a_person_catches_a_broken_learner(
     [
         ("async function play() { await fetch('/arena'); }", "TypeError"),
         ("async function play() { importScripts('/static/run.js'); }", "NetworkError"),
-        ("async function play(world) { while (true); }", "it made no move for three seconds"),
+        ("async function play(world) { while (true); }", "it made no move for ten seconds"),
         ("function played() {}", "must define play(world)"),
     ],
     ids=["fetch", "import", "endless", "nothing"],

@@ -194,24 +194,27 @@ function samples() {
 }
 function sampled() { $("code").value = SAMPLES[$("setup").learner.value][Number($("sample").value)][1]; }
 
+function playable(can) {
+  for (const button of document.querySelectorAll(".play")) button.disabled = !can;
+}
 function stopped(words, bad = false) {
   worker?.terminate();
   worker = null;
   $("stop").disabled = true;
-  for (const button of document.querySelectorAll(".play")) button.disabled = false;
+  playable(true);
   say("ran", words, bad);
   for (const game of open) if (game !== hand?.game) move({ game }).catch(() => {});
 }
 function start(games) {
   stopped("");
-  for (const button of document.querySelectorAll(".play")) button.disabled = true;
+  playable(false);
   $("stop").disabled = false;
   say("ran", "The program plays.");
   const mine = worker = new Worker("/static/player.js");
   alive = performance.now();
   const watch = setInterval(() => {
     if (worker !== mine) clearInterval(watch);
-    else if (!under_way && performance.now() - alive > 3000) stopped("The program was stopped: it made no move for three seconds.", true);
+    else if (!under_way && performance.now() - alive > 10000) stopped("The program was stopped: it made no move for ten seconds.", true);
   }, 500);
   mine.onmessage = async ({ data }) => {
     alive = performance.now();
@@ -232,7 +235,10 @@ $("sample").onchange = sampled;
 
 async function begin() {
   if (worker) stopped("");
-  arena = await ask("/arena/games/tell", { learner: $("setup").learner.value, wanted: $("setup").wanted.value });
+  playable(false); // a program started now would play against the learner before
+  try {
+    arena = await ask("/arena/games/tell", { learner: $("setup").learner.value, wanted: $("setup").wanted.value });
+  } finally { playable(true); }
   open.clear(); script = [];
   const facts = Object.entries(arena.facts).map(([name, value]) => `${name}: ${value}`).join(", ");
   $("facts").textContent = `${arena.title}. Claimed: ε = ${arena.epsilon}, δ = ${arena.delta}. Known thresholds: ${facts}.`;
