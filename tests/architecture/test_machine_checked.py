@@ -70,6 +70,14 @@ def test_another_word_in_a_quotation_is_noticed() -> None:
     assert block.replace("two bits", "one bit") == privacy_block(said)
 
 
+def test_the_pages_say_how_many_promises_are_checked() -> None:
+    word = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen"][len(checked()) - 10]
+    assert f"; {word} promises checked by Coq" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{word.title()} promises of this library" in PAGE.read_text(encoding="utf-8")
+    paper = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
+    assert f"privacy of {word} classes" in paper
+
+
 def test_at_least_ten_promises_are_checked() -> None:
     assert len(checked()) >= 10
     assert {"DisjointBatches", "FirstFrequent", "LazyForest", "PrivateKeys"} <= set(checked())
