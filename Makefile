@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples notebooks statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench bench-beside docs docs-serve gallery kills damage rows hostile golden lock clean book kills-served fuzz bridge kills-fleet
+.PHONY: help setup run serve arena test test-web test-site check format lint types layers examples notebooks statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench bench-beside docs docs-serve gallery kills damage rows hostile golden lock clean book kills-served fuzz bridge kills-fleet
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -49,7 +49,10 @@ arena: $(TESTABLE) ## Play the adversary in your browser: fool a learner, tell t
 	$(BIN)/littlestone arena
 
 test-web: $(VENV)/.web ## The service killed and fuzzed, its pages in a headless Chromium; skips say what is missing
-	$(PYTEST) -m web tests/web tests/end_to_end/test_killed_service.py
+	$(PYTEST) -m web tests/web tests/end_to_end/test_killed_service.py --ignore tests/web/test_site.py
+
+test-site: $(VENV)/.web docs ## Every page of the site at 400 and 1280 pixels in a headless Chromium; skips without one
+	SITE=out/site $(BIN)/python -m pytest -m web tests/web/test_site.py
 
 FUZZED ?= 20000
 fuzz: $(VENV)/.web ## Send the service FUZZED hostile requests (20000), half of them drawn from its own document
@@ -58,7 +61,7 @@ fuzz: $(VENV)/.web ## Send the service FUZZED hostile requests (20000), half of 
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
 	$(PYTEST) -m "not slow and not statistical and not fleet and not spark and not web"
 
-check: lint types layers docs test examples ## Format, lint, types, layers, site, tests, doctests, examples
+check: lint types layers docs test-site test examples ## Format, lint, types, layers, site, tests, doctests, examples
 
 examples: $(READY) ## Run every example
 	@printf '%s\n' examples/*.py | xargs -P 2 -I EXAMPLE sh -c 'echo EXAMPLE; $(BIN)/python EXAMPLE > /dev/null'

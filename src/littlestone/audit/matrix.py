@@ -206,8 +206,8 @@ with the law in whole numbers in `test_wide_words.py`, beside four broken varian
 
 HEADER = """# What the auditor finds
 
-Written by `make audit`, whole, with fresh randomness ({jobs} processes, {minutes} minutes). An
-audit can refute a promise; it never says “private”.
+`make audit` writes this page, with fresh randomness ({jobs} processes, {minutes} minutes). An audit
+can refute a promise; it never says “private”.
 
 ## Correct subjects
 
