@@ -185,7 +185,7 @@ class _Writer:
             return self._object(known, value)
         tag = _TAGS.get(kind)
         if tag is not None:
-            return self._collection(tag, value)
+            return (self._many if tag in _MANY else self._collection)(tag, value)
         if value is None or isinstance(value, bool | np.bool_):
             written = b"N" if value is None else b"T" if value else b"F"
         elif isinstance(value, int | np.integer):

@@ -217,10 +217,6 @@ class KeyedRun:
         self.chain = chained(self.chain if self.releases > 1 else b"", body)
         return Release(self.releases, round_number, body, self.chain)
 
-    def stands_at(self, state: bytes, seal: bytes | None) -> bool:
-        """Return whether the run is at ``state``, and that has this seal."""
-        return state == self.last_state and state[-SEAL_BYTES:] == seal
-
     def state(self) -> bytes:
         """Return the state, which ``at`` continues; fields that stayed as they were keep theirs."""
         values, shared = self.engine.state(), (self.recipe.concepts,)

@@ -191,7 +191,7 @@ class Worker:
             expected = tree.get(place)
             # It is also the newest in memory: a failed turn keeps no run.
             run = self._awake.pop(label, None)
-            if run is None or before is None or not run.stands_at(before, expected):
+            if run is None or before != run.last_state or before[-SEAL_BYTES:] != expected:
                 run = self._run(KeyName.from_label(label), before, expected)
             if run is None:
                 early[label] = set(seqs)
