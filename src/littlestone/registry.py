@@ -25,13 +25,13 @@ class Named(Protocol):
         """The name under which it is listed."""
 
 
-Entry = TypeVar("Entry", bound=Named)
+Kind = TypeVar("Kind", bound=Named)
 Value = TypeVar("Value")
 
 
 def discovered(
-    package: ModuleType, attribute: str, kind: type[Entry], *, packages_only: bool = False
-) -> Mapping[str, Entry]:
+    package: ModuleType, attribute: str, kind: type[Kind], *, packages_only: bool = False
+) -> Mapping[str, Kind]:
     """Collect the entries of a package's modules and of entry points.
 
     Args:
@@ -46,7 +46,7 @@ def discovered(
     Raises:
         ValueError: If two entries have the same name, or a listed object is not an entry.
     """
-    found: dict[str, Entry] = {}
+    found: dict[str, Kind] = {}
     for module in _modules(package, packages_only):
         listed = getattr(module, attribute, ())
         for entry in [listed] if isinstance(listed, kind) else listed:

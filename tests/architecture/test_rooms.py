@@ -1,5 +1,7 @@
 """Tests mirror code."""
 
+import re
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -25,3 +27,13 @@ def test_the_house_stays_small() -> None:
     inside = [path for path in SOURCE.rglob("*") if path.name != "__pycache__"]
     assert len([path for path in inside if path.suffix == ".py"]) <= 420
     assert len([SOURCE, *(path for path in inside if path.is_dir())]) <= 45
+
+
+def test_one_name_stands_for_one_thing() -> None:
+    """The nouns of a request and of a journal are defined once each."""
+    nouns = ("Request", "Asked", "Setting", "Journal", "Entry", "Row", "Event", "Release")
+    defined = re.compile(rf"^(?:class |type )?({'|'.join(nouns)})(?: = |\(|:$)", re.MULTILINE)
+    found = Counter(
+        name for path in SOURCE.rglob("*.py") for name in defined.findall(path.read_text())
+    )
+    assert set(found.values()) == {1} and {"Request", "Journal", "Entry", "Row"} <= set(found)

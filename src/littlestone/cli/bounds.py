@@ -13,7 +13,7 @@ from rich.table import Table
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, Delta, Epsilon
 from littlestone.cli.output import print_json
-from littlestone.lab.bound import Row, Setting
+from littlestone.lab.bound import BoundValue, Numbers
 from littlestone.lab.class_floors import ORDERS, mistakes_floor, oblivious_mistakes_floor
 from littlestone.lab.every_bound import GROUPS, along, at_setting
 
@@ -56,7 +56,7 @@ def run(
             )
         _show_class(spec, rounds, epsilon, delta, as_json=as_json)
         return
-    setting = Setting(
+    setting = Numbers(
         rounds=rounds,
         epsilon=epsilon,
         delta=delta,
@@ -117,7 +117,7 @@ def _show_class(spec: str, rounds: int, epsilon: float, delta: float, *, as_json
     Console().print(table if found else f"nothing is known about {spec}")
 
 
-def _table(group: str, rows: list[Row]) -> Table:
+def _table(group: str, rows: list[BoundValue]) -> Table:
     table = Table("bound", "at", title=group, title_justify="left", box=SIMPLE)
     table.add_column("value", justify="right")
     table.add_column("from")
@@ -128,7 +128,7 @@ def _table(group: str, rows: list[Row]) -> Table:
     return table
 
 
-def _grid(group: str, over: str, values: list[float], columns: list[list[Row]]) -> Table:
+def _grid(group: str, over: str, values: list[float], columns: list[list[BoundValue]]) -> Table:
     title = f"{group}, over {over}"
     table = Table("bound", title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
     step = 1 if len(values) <= COLUMNS else 2

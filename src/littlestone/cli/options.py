@@ -119,7 +119,7 @@ EventDelta = Annotated[
     float, typer.Option(help="The delta of one event, for learners that need it.")
 ]
 Learner = Annotated[str, typer.Option(help="A private learner, or auto; see recommend.")]
-Setting = Annotated[
+AssumedSetting = Annotated[
     str, typer.Option(help="agnostic assumes nothing; realizable: some rule fits all events.")
 ]
 Adversary = Annotated[
@@ -151,7 +151,7 @@ class RequestOptions:
     epsilon: EventEpsilon = USUAL["epsilon"]
     delta: EventDelta = USUAL["delta"]
     learner: Learner = USUAL["learner"]
-    setting: Setting = USUAL["setting"]
+    setting: AssumedSetting = USUAL["setting"]
     adversary: Adversary = USUAL["adversary"]
     user: User = USUAL["user"]
     max_contributions: MaxContributions = USUAL["max_contributions"]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from littlestone.game.transcript import Transcript
-from littlestone.lab.bound import Row
+from littlestone.lab.bound import BoundValue
 
 matplotlib.use("Agg")
 
@@ -79,7 +79,7 @@ def draw_mistakes(name: str, games: Sequence[Transcript], path: Path) -> None:
 
 
 def bounds_along(
-    xs: Sequence[float], columns: Sequence[Sequence[Row]], over: str, path: Path
+    xs: Sequence[float], columns: Sequence[Sequence[BoundValue]], over: str, path: Path
 ) -> None:
     """Draw one panel per main quantity, with binary logarithms: the values exceed floats."""
     rows = list(zip(*columns, strict=True))
@@ -106,7 +106,7 @@ def bounds_along(
     pyplot.close(figure)
 
 
-def _moving(rows: Sequence[Sequence[Row]], quantity: str) -> list[Sequence[Row]]:
+def _moving(rows: Sequence[Sequence[BoundValue]], quantity: str) -> list[Sequence[BoundValue]]:
     """Return the rows about this quantity whose values are not all the same."""
     mine = [line for line in rows if line[0].bound.quantity.partition(",")[0] == quantity]
     return [line for line in mine if len({row.value for row in line if row.value is not None}) > 1]

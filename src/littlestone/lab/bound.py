@@ -24,7 +24,7 @@ LARGEST_DIMENSION: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Numbers:
     """Nine numbers; further arguments of some bounds are derived from them by ``CHOSEN``."""
 
     rounds: int = 10**6
@@ -61,7 +61,7 @@ class Setting:
         return function(**{name: self[name] for name in names}, **instead)
 
 
-CHOSEN: Final[Mapping[str, Callable[[Setting], Any]]] = {
+CHOSEN: Final[Mapping[str, Callable[[Numbers], Any]]] = {
     "half_epsilon": lambda s: s.epsilon / 2,
     "zcdp": lambda s: s.of(ZeroConcentrated.largest, "epsilon", "delta").rho,
     "half_zcdp": lambda s: s.of(ZeroConcentrated.largest, "delta", epsilon=s.epsilon / 2).rho,
@@ -109,7 +109,7 @@ CHOSEN: Final[Mapping[str, Callable[[Setting], Any]]] = {
 
 
 @lru_cache(maxsize=512)
-def _chosen(setting: Setting, name: str) -> Any:
+def _chosen(setting: Numbers, name: str) -> Any:
     return CHOSEN[name](setting)
 
 
@@ -201,7 +201,7 @@ class Bound:
         usual = {name: USUAL.get(name, name) for name in _required(self.function)}
         return usual | _pairs(self.instead)
 
-    def at(self, setting: Setting) -> "Row":
+    def at(self, setting: Numbers) -> "BoundValue":
         """Return the row: the number, or why there is none."""
         try:
             given = {
@@ -210,11 +210,11 @@ class Bound:
             }
             found = self.function(**given)
         except ValueError as refusal:
-            return Row(self, None, str(refusal))
+            return BoundValue(self, None, str(refusal))
         except OverflowError:
-            return Row(self, None, "needs numbers that are too large for a float")
+            return BoundValue(self, None, "needs numbers that are too large for a float")
         # A plan is a set of parameters with the mistakes that they prove.
-        return Row(self, getattr(found, "mistakes", found), None)
+        return BoundValue(self, getattr(found, "mistakes", found), None)
 
 
 def _required(function: Callable[..., Any]) -> Iterator[str]:
@@ -227,7 +227,7 @@ def _required(function: Callable[..., Any]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BoundValue:
     """A bound at a setting: its value, or why it has none."""
 
     bound: Bound

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from littlestone.lab.bound import LARGEST_DIMENSION, Bound, Row, Setting
+from littlestone.lab.bound import LARGEST_DIMENSION, Bound, BoundValue, Numbers
 from littlestone.learners.experts import prediction_plan
 from littlestone.theory import (
     above_threshold_bounds,
@@ -35,7 +35,7 @@ AXES: Final[Mapping[str, Sequence[Any]]] = {
 }
 
 
-def at_setting(setting: Setting, groups: Sequence[str] = ()) -> list[Row]:
+def at_setting(setting: Numbers, groups: Sequence[str] = ()) -> list[BoundValue]:
     """Return every bound of the groups (all by default) as a number."""
     for group in groups:
         if group not in GROUPS:
@@ -43,7 +43,7 @@ def at_setting(setting: Setting, groups: Sequence[str] = ()) -> list[Row]:
     return [bound.at(setting) for bound in BOUNDS if not groups or bound.group in groups]
 
 
-def along(setting: Setting, over: str) -> list[Setting]:
+def along(setting: Numbers, over: str) -> list[Numbers]:
     """Return settings in which one number grows."""
     if over not in AXES:
         raise ValueError(f"over must be one of {', '.join(AXES)}, got over={over!r}")

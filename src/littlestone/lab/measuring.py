@@ -19,13 +19,13 @@ from littlestone.learners.sanitized.plan import ConstructionPlan
 from littlestone.randomness import Randomness
 from littlestone.theory.tails import beta_quantile, binomial_upper_tail
 
-Row = Mapping[str, Any]
+Measured = Mapping[str, Any]
 Case = TypeVar("Case")
 
 
 def tabulate(
-    cases: Sequence[Case], measured: Callable[[Case], Row], progress: Progress
-) -> list[Row]:
+    cases: Sequence[Case], measured: Callable[[Case], Measured], progress: Progress
+) -> list[Measured]:
     """Return one row for each case, in order."""
     rows = []
     for number, case in enumerate(cases, start=1):
@@ -34,14 +34,14 @@ def tabulate(
     return rows
 
 
-def column(rows: Sequence[Row], key: str, *, at_least: float | None = None) -> list[Any]:
+def column(rows: Sequence[Measured], key: str, *, at_least: float | None = None) -> list[Any]:
     """Return the values of a key, raised to ``at_least`` so that logarithms exist."""
     values = [row[key] for row in rows]
     return values if at_least is None else [max(value, at_least) for value in values]
 
 
 def curves(
-    rows: Sequence[Row], over: str, *lines: tuple[str, str, str], at_least: float | None = None
+    rows: Sequence[Measured], over: str, *lines: tuple[str, str, str], at_least: float | None = None
 ) -> list[Series]:
     """Return series of columns (name, key, style) over one column, skipping missing values."""
     found = []

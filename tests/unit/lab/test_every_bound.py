@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 import littlestone.theory
-from littlestone.lab.bound import LARGEST_DIMENSION, Bound, Setting
+from littlestone.lab.bound import LARGEST_DIMENSION, Bound, Numbers
 from littlestone.lab.every_bound import AXES, BOUNDS, GROUPS, along, at_setting
 from littlestone.theory.floors import points_window_lower_bound
 from littlestone.theory.realizable_bounds import mistakes_upper_bound
@@ -32,11 +32,11 @@ def test_no_public_function_of_theory_is_missing() -> None:
 
 
 def test_every_bound_has_a_number_at_the_usual_setting() -> None:
-    assert [row.bound.name for row in at_setting(Setting()) if row.refusal is not None] == []
+    assert [row.bound.name for row in at_setting(Numbers()) if row.refusal is not None] == []
 
 
 def test_numbers_are_those_of_the_functions() -> None:
-    rows = {row.bound.function: row.value for row in at_setting(Setting(rounds=5000, epsilon=0.5))}
+    rows = {row.bound.function: row.value for row in at_setting(Numbers(rounds=5000, epsilon=0.5))}
     assert rows[points_window_lower_bound] == points_window_lower_bound(
         rounds=5000, epsilon=0.5, delta=1e-6
     )
@@ -46,7 +46,7 @@ def test_numbers_are_those_of_the_functions() -> None:
 
 
 def test_the_dartboard_is_paid_from_the_budget() -> None:
-    for setting in (*along(Setting(), "epsilon"), *along(Setting(), "rounds")):
+    for setting in (*along(Numbers(), "epsilon"), *along(Numbers(), "rounds")):
         rows = {row.bound.function.__name__: row.value for row in at_setting(setting, ["agnostic"])}
         cost = rows["dartboard_zcdp_upper_bound"]
         assert cost is not None and cost <= setting["zcdp"]
@@ -61,41 +61,41 @@ def test_a_row_cites_the_statement_of_its_docstring() -> None:
 
 
 def test_what_does_not_apply_says_why() -> None:
-    rows = at_setting(Setting(epsilon=2.0), ["realizable"])
+    rows = at_setting(Numbers(epsilon=2.0), ["realizable"])
     (row,) = [row for row in rows if row.value is None]
     assert row.text == "–" and "epsilon must be at most 1" in str(row.refusal)
     assert row.to_json()["value"] is None
 
 
 def test_the_astronomical_is_a_power_of_two() -> None:
-    (row, *_) = at_setting(Setting(dimension=LARGEST_DIMENSION), ["realizable"])
+    (row, *_) = at_setting(Numbers(dimension=LARGEST_DIMENSION), ["realizable"])
     assert row.log2 is not None and row.log2 > 1024
     assert row.text.startswith("2^") and row.to_json()["value"] is None
 
 
 def test_small_numbers_are_written_out() -> None:
     half = Bound("floors", "mistakes", points_window_lower_bound, "epsilon=0.5")
-    assert half.at(Setting()).text == "20.01"
-    assert half.at(Setting()).to_json()["needs"] == "rounds=rounds epsilon=0.5 delta=delta"
+    assert half.at(Numbers()).text == "20.01"
+    assert half.at(Numbers()).to_json()["needs"] == "rounds=rounds epsilon=0.5 delta=delta"
 
 
 @pytest.mark.parametrize("over", AXES)
 def test_an_axis_changes_one_number_only(over: str) -> None:
-    for setting, value in zip(along(Setting(), over), AXES[over], strict=True):
+    for setting, value in zip(along(Numbers(), over), AXES[over], strict=True):
         assert getattr(setting, over) == value
         others = {name for name in ("rounds", "epsilon", "dimension", "delta") if name != over}
-        assert all(getattr(setting, name) == getattr(Setting(), name) for name in others)
+        assert all(getattr(setting, name) == getattr(Numbers(), name) for name in others)
 
 
 def test_what_is_not_there_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="dimension must be at most 6, got dimension=7"):
-        Setting(dimension=7)
+        Numbers(dimension=7)
     with pytest.raises(ValueError, match="unknown group 'x'; there are: realizable"):
-        at_setting(Setting(), ["x"])
+        at_setting(Numbers(), ["x"])
     with pytest.raises(ValueError, match="over must be one of rounds, epsilon, dimension"):
-        along(Setting(), "delta")
+        along(Numbers(), "delta")
     with pytest.raises(ValueError, match="epsilon"):
-        Setting(epsilon=math.nan)
+        Numbers(epsilon=math.nan)
 
 
 def test_groups_are_those_of_the_help() -> None:
@@ -103,7 +103,7 @@ def test_groups_are_those_of_the_help() -> None:
 
 
 def test_what_is_shown_is_rounded_away_from_the_truth() -> None:
-    for row in at_setting(Setting()):
+    for row in at_setting(Numbers()):
         if row.value is None or row.text.startswith("2^") or row.bound.side == "of order":
             continue
         shown, value = float(row.text.replace(",", "")), float(row.value)

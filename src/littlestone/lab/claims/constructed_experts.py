@@ -18,7 +18,7 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
 from littlestone.lab.claim import Finding, Picture, Progress, Series, Verdict, claimed
 from littlestone.lab.measuring import (
     FALSE_REFUTATION,
-    Row,
+    Measured,
     closest_expert,
     column,
     curves,
@@ -70,7 +70,7 @@ SETTINGS = (
 )
 
 
-def measured(setting: Sizes, rounds: int, allowed: float, rng: Randomness) -> Row:
+def measured(setting: Sizes, rounds: int, allowed: float, rng: Randomness) -> Measured:
     """Return the largest distance of a concept from its closest expert, beside the bound."""
     recipe = SanitizedExperts(
         concepts=setting.concepts,
@@ -128,7 +128,7 @@ def experts_are_close(*, full: bool, rng: Randomness, progress: Progress) -> Fin
     )
 
 
-def _close_picture(rows: Sequence[Row]) -> Picture:
+def _close_picture(rows: Sequence[Measured]) -> Picture:
     return Picture(
         title="How far a concept is from the closest constructed expert",
         x_label="rounds",
@@ -215,7 +215,7 @@ def construction_regret(*, full: bool, rng: Randomness, progress: Progress) -> F
     )
     tree = TreeFamily(concepts=errors, epsilon=EPSILON)
 
-    def measured(exponent: int) -> Row:
+    def measured(exponent: int) -> Measured:
         plan, by_tree = (construction(family, 1 << exponent) for family in (paper, tree))
         return {
             "rounds": 1 << exponent,
@@ -239,11 +239,11 @@ def construction_regret(*, full: bool, rng: Randomness, progress: Progress) -> F
     )
 
 
-def _exponent(rows: Sequence[Row], key: str) -> float:
+def _exponent(rows: Sequence[Measured], key: str) -> float:
     return power(column(rows, "rounds"), column(rows, key, at_least=1))
 
 
-def _construction_picture(rows: Sequence[Row]) -> Picture:
+def _construction_picture(rows: Sequence[Measured]) -> Picture:
     xs = column(rows, "rounds")
     third = [rows[-1]["unnoticed"] * (x / xs[-1]) ** (1 / 3) for x in xs]
     paper, tree, run = curves(

@@ -13,7 +13,7 @@ from littlestone.lab.claim import Finding, Picture, Progress, Series, Verdict, c
 from littlestone.lab.measuring import (
     ADVANTAGE,
     FALSE_REFUTATION,
-    Row,
+    Measured,
     column,
     curves,
     mean_regret,
@@ -112,7 +112,9 @@ def regret_square_root(*, full: bool, rng: Randomness, progress: Progress) -> Fi
     )
 
 
-def regret_measured(kind: type[RegretKind], rounds: int, allowed: float, rng: Randomness) -> Row:
+def regret_measured(
+    kind: type[RegretKind], rounds: int, allowed: float, rng: Randomness
+) -> Measured:
     """Return the mean regret of one algorithm beside its bound."""
     recipe = recipe_of(kind, rounds)
     bound = recipe.expected_regret_bound()
@@ -193,7 +195,7 @@ def privacy_is_free(*, full: bool, rng: Randomness, progress: Progress) -> Findi
     )
 
 
-def lazy_measured(rounds: int, allowed: float, rng: Randomness) -> Row:
+def lazy_measured(rounds: int, allowed: float, rng: Randomness) -> Measured:
     """Return mean regrets with and without privacy beside their bounds."""
     hedge = Hedge(experts=LAZY_EXPERTS, rounds=rounds)
     dartboard = ShrinkingDartboard(
@@ -266,7 +268,7 @@ def adaptive_breaks_dartboard(*, full: bool, rng: Randomness, progress: Progress
 
 def dartboard_measured(
     kind: DartboardKind, rounds: int, games: list[Series], rng: Randomness
-) -> Row:
+) -> Measured:
     """Play one game against the adversary that charges the expert it saw last.
 
     Every round charges one of eight experts, so the best one has at most an eighth of the charges.

@@ -17,7 +17,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.lab.claim import Finding, Picture, Progress, Series, Verdict, claimed
 from littlestone.lab.measuring import (
     FALSE_REFUTATION,
-    Row,
+    Measured,
     column,
     curves,
     forced_mistakes,
@@ -78,7 +78,7 @@ def forest_log_growth(*, full: bool, rng: Randomness, progress: Progress) -> Fin
     )
 
 
-def forest_measured(rounds: int, sizes: int, rng: Randomness) -> Row:
+def forest_measured(rounds: int, sizes: int, rng: Randomness) -> Measured:
     """Return the mistakes in several games of one length beside their bounds."""
     runs = 5 if rounds >= 10**9 else 20
     learner = LazyForest.calibrated(concepts=CONCEPTS, rounds=rounds, epsilon=EPSILON, delta=DELTA)
@@ -141,7 +141,7 @@ def fresh_copies_root_growth(*, full: bool, rng: Randomness, progress: Progress)
     )
 
 
-def copies_measured(rounds: int, runs: int, rng: Randomness) -> Row:
+def copies_measured(rounds: int, runs: int, rng: Randomness) -> Measured:
     """Return the mistakes of a learner that is small enough to run."""
     learner = _learner(LARGE_EPSILON, LARGE_DELTA, rounds)
     found = forced_mistakes(learner, runs=runs, rng=rng)
@@ -152,7 +152,7 @@ def _learner(epsilon: float, delta: float, rounds: int) -> FreshCopies:
     return FreshCopies(concepts=CONCEPTS, rounds=rounds, epsilon=epsilon, delta=delta)
 
 
-def _row(epsilon: float, rounds: int, learner: FreshCopies, mean: float | None) -> Row:
+def _row(epsilon: float, rounds: int, learner: FreshCopies, mean: float | None) -> Measured:
     return {
         "epsilon": epsilon,
         "rounds": rounds,
@@ -208,7 +208,7 @@ def privacy_parameters(*, full: bool, rng: Randomness, progress: Progress) -> Fi
     )
 
 
-def budget_measured(epsilon: float, delta: float, runs: int, rng: Randomness) -> Row:
+def budget_measured(epsilon: float, delta: float, runs: int, rng: Randomness) -> Measured:
     """Return the mistakes at one budget beside the bound on all runs of all budgets."""
     learner = LazyForest.calibrated(concepts=CONCEPTS, rounds=ROUNDS, epsilon=epsilon, delta=delta)
     found = forced_mistakes(learner, runs=runs, rng=rng)
@@ -282,7 +282,7 @@ def dimension_growth(*, full: bool, rng: Randomness, progress: Progress) -> Find
 
 def dimension_measured(
     kind: str, size: int, rounds: int, runs: int, allowed: float, rng: Randomness
-) -> Row:
+) -> Measured:
     """Return the mistakes of one learner on thresholds of one size beside the bound."""
     concepts = Thresholds(size)
     build: Any = LazyForest.calibrated if kind == "lazy forest" else PrivateMajority

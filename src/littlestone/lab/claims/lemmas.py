@@ -20,7 +20,7 @@ from littlestone.game.protocols import OnlineState
 from littlestone.lab.claim import Finding, Progress, Verdict, claimed
 from littlestone.lab.measuring import (
     FALSE_REFUTATION,
-    Row,
+    Measured,
     chance_of_as_many,
     column,
     tabulate,
@@ -63,7 +63,7 @@ def above_threshold_error(*, full: bool, rng: Randomness, progress: Progress) ->
     )
 
 
-def answers_measured(rounds: int, runs: int, rng: Randomness) -> Row:
+def answers_measured(rounds: int, runs: int, rng: Randomness) -> Measured:
     """Return how far from the threshold the answers were, and how many too far."""
     recipe = CountAboveThreshold(epsilon=EPSILON, threshold=rounds // 200)
     early = recipe.early_error_bound(rounds=rounds, failure_probability=ANSWERS_FAILURE / 2)
@@ -114,7 +114,7 @@ def histogram_error(*, full: bool, rng: Randomness, progress: Progress) -> Findi
     )
 
 
-def histogram_measured(epsilon: float, delta: float, keys: int, rng: Randomness) -> Row:
+def histogram_measured(epsilon: float, delta: float, keys: int, rng: Randomness) -> Measured:
     """Return the largest error over all keys of one release."""
     recipe = PrivateHistogram(epsilon=epsilon, delta=delta, neighbours="replace")
     counts = {key: 1 + key % (2 * recipe.certain_inclusion) for key in range(keys)}
@@ -153,7 +153,7 @@ def coupon_collector(*, full: bool, rng: Randomness, progress: Progress) -> Find
     )
 
 
-def coupon_measured(bins: int, cells: int, trials: int, rng: Randomness) -> Row:
+def coupon_measured(bins: int, cells: int, trials: int, rng: Randomness) -> Measured:
     """Return the failures beside the bounds of the lemma and of the first line of its proof."""
     failures = sum(_half_is_missed(bins, cells, rng) for _ in range(trials))
     allowed = coupon_failure_upper_bound(cells=cells)
@@ -201,7 +201,7 @@ def update_lemma(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     )
 
 
-def update_measured(slots: int, runs: int, rng: Randomness) -> Row:
+def update_measured(slots: int, runs: int, rng: Randomness) -> Measured:
     """Measure the fewest remaining pairs, and how often there were fewer than promised."""
     collisions = slots // 2
     # The slacks at which each of the two tail bounds is FAILURE / 2 for one labelling.

@@ -25,7 +25,7 @@ from littlestone.game.protocols import Adversary
 from littlestone.lab.claim import Finding, Progress, Verdict, claimed
 from littlestone.lab.measuring import (
     FALSE_REFUTATION,
-    Row,
+    Measured,
     mean_bounds,
     share_upper_bound,
     tabulate,
@@ -57,7 +57,7 @@ def optimal_predicted(concepts: ConceptClass) -> int:
     return concepts.littlestone_dimension
 
 
-def optimal_measured(concepts: ConceptClass, rng: Randomness) -> Row:
+def optimal_measured(concepts: ConceptClass, rng: Randomness) -> Measured:
     """Return the mistakes of the standard optimal algorithm against two strong adversaries."""
     rounds = 4 * concepts.littlestone_dimension + 4
     foes: dict[str, Adversary] = {
@@ -117,7 +117,7 @@ def majority_predicted(learner: SparseMajority) -> float:
     return learner.mistake_factor * learner.concepts.littlestone_dimension
 
 
-def majority_measured(learner: SparseMajority, rng: Randomness) -> Row:
+def majority_measured(learner: SparseMajority, rng: Randomness) -> Measured:
     """Return the mistakes against strong adversaries, and the largest number of voters."""
     concepts = learner.concepts
     foes: dict[str, Adversary] = {

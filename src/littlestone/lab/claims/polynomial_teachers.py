@@ -4,7 +4,7 @@ import math
 
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.lab.claim import Finding, Picture, Progress, Verdict, claimed
-from littlestone.lab.measuring import Row, curves, tabulate
+from littlestone.lab.measuring import Measured, curves, tabulate
 from littlestone.lab.private_teachers.plan import plan_teachers
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.randomness import Randomness
@@ -60,7 +60,7 @@ def polynomial_teachers(*, full: bool, rng: Randomness, progress: Progress) -> F
     )
 
 
-def planned(dimension: int, proved: int) -> Row:
+def planned(dimension: int, proved: int) -> Measured:
     """Return the logarithms of three bounds; infinite where no forest is proved."""
     plan = plan_teachers(
         dimension=dimension,

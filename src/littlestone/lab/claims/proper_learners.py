@@ -17,7 +17,7 @@ from littlestone.game.play import play
 from littlestone.lab.claim import Finding, Picture, Progress, Verdict, claimed
 from littlestone.lab.measuring import (
     FALSE_REFUTATION,
-    Row,
+    Measured,
     chance_of_as_many,
     column,
     curves,
@@ -62,7 +62,7 @@ def planned(rounds: int) -> SanitizedBatches:
     )
 
 
-def batches_measured(rounds: int, runs: int, allowed: float, rng: Randomness) -> Row:
+def batches_measured(rounds: int, runs: int, allowed: float, rng: Randomness) -> Measured:
     """Return regrets of some games beside the bound and beside Hedge on the same stream."""
     learner = planned(rounds)
     foe = alternating(rounds, learner.plan.batch)
@@ -167,7 +167,7 @@ def algorithm_4_utility(*, full: bool, rng: Randomness, progress: Progress) -> F
     generator = rng.generator()
     excesses: list[tuple[float, float]] = []
 
-    def row(size: int) -> Row:
+    def row(size: int) -> Measured:
         recipe = planned_agnostic(
             concepts=UTILITY_CONCEPTS,
             size=size,

@@ -21,7 +21,7 @@ from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.lab.claim import Finding, Picture, Progress, Verdict, claimed
-from littlestone.lab.measuring import FALSE_REFUTATION, Row, column, curves, power, tabulate
+from littlestone.lab.measuring import FALSE_REFUTATION, Measured, column, curves, power, tabulate
 from littlestone.learners.sanitizers.choose import sanitizer_for
 from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
 from littlestone.learners.sanitizers.generator import HedgeGenerator
@@ -55,7 +55,7 @@ def sanitizer_samples(*, full: bool, rng: Randomness, progress: Progress) -> Fin
     shares = generator.dirichlet(np.full(SAMPLES_POINTS, 0.1))
     allowed = FALSE_REFUTATION / len(sizes) / RUNS
 
-    def measured(size: int) -> Row:
+    def measured(size: int) -> Measured:
         recipe = FoolingSanitizer.planned(
             concepts=concepts,
             size=size,
@@ -151,7 +151,9 @@ def realizable_samples(*, full: bool, rng: Randomness, progress: Progress) -> Fi
     )
 
 
-def measured(size: int, allowed: float, generator: np.random.Generator, rng: Randomness) -> Row:
+def measured(
+    size: int, allowed: float, generator: np.random.Generator, rng: Randomness
+) -> Measured:
     """Return one release beside the bounds of this sanitizer and the additive one."""
     recipe, additive = (
         kind.planned(
@@ -220,7 +222,7 @@ def sanitizers_compared(*, full: bool, rng: Randomness, progress: Progress) -> F
     """Sanitize delays of a realistic shape by every applicable sanitizer."""
     generator = rng.generator()
 
-    def measured(size: int) -> Row:
+    def measured(size: int) -> Measured:
         delays = generator.lognormal(np.log(CELLS / 8), 1.0, size=size)
         data = np.minimum(delays, CELLS - 1).astype(np.int64)
         row: dict[str, Any] = {"examples": size}
@@ -315,7 +317,7 @@ def generator_rounds(*, full: bool, rng: Randomness, progress: Progress) -> Find
         for lazy in (True, False)
     }
 
-    def measured(gap: float) -> Row:
+    def measured(gap: float) -> Measured:
         counts = {
             kind: most_objections(queries, truth, gap, lazy=lazy)
             for kind, (truth, lazy) in kinds.items()

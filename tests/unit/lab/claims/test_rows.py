@@ -1,9 +1,9 @@
 """Rows come in the order of their cases, and curves are their columns."""
 
 from littlestone.lab.claims import constructed_experts
-from littlestone.lab.measuring import Row, column, curves, tabulate, too_many
+from littlestone.lab.measuring import Measured, column, curves, tabulate, too_many
 
-ROWS: list[Row] = [{"x": 1, "y": 0.0, "z": 5}, {"x": 2, "y": 4.0, "z": None}]
+ROWS: list[Measured] = [{"x": 1, "y": 0.0, "z": 5}, {"x": 2, "y": 4.0, "z": None}]
 
 
 def test_every_case_becomes_a_row_and_tells_its_progress() -> None:
