@@ -14,7 +14,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from littlestone.adapters.river import PrivateClassifier
-from littlestone.adapters.sklearn import GRID, PrivateOnlineClassifier
+from littlestone.adapters.sklearn import GRID
+from littlestone.adapters.sklearn import PrivateClassifier as SklearnClassifier
 from littlestone.concepts.schema import Schema
 
 Row = tuple[str, str, str, bool | None]
@@ -78,7 +79,7 @@ def _measured() -> Iterator[Row]:
     model.hypothesis.describe()  # begun: what is made once is not counted for each row
 
     def by_blocks() -> None:
-        estimator = PrivateOnlineClassifier(rounds=ROWS)
+        estimator = SklearnClassifier(rounds=ROWS)
         for start in range(0, ROWS, _BLOCK):
             part = slice(start, start + _BLOCK)
             estimator.partial_fit(table[part], labels[part], classes=[0, 1])
@@ -93,7 +94,7 @@ def _measured() -> Iterator[Row]:
             model.learn_one(record, label)
         seconds += time.process_time() - begun
     yield _rate("River, learn_one", seconds)
-    fit = _seconds(lambda: PrivateOnlineClassifier().fit(table, labels))
+    fit = _seconds(lambda: SklearnClassifier().fit(table, labels))
     yield _rate("scikit-learn, fit", fit)
     yield _rate(f"scikit-learn, partial_fit of {_BLOCK} rows", _seconds(by_blocks))
 

@@ -13,7 +13,7 @@ try:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    from littlestone.adapters.sklearn import PrivateOnlineClassifier
+    from littlestone.adapters.sklearn import PrivateClassifier
 except ImportError:
     raise SystemExit(
         "this example needs scikit-learn: pip install 'littlestone[integrations]'"
@@ -45,7 +45,7 @@ def main() -> None:
                 ("in percent", FunctionTransformer(lambda x: 100 * x), [COLUMNS["concave points"]]),
             ]
         ),
-        PrivateOnlineClassifier(concepts=SCHEMA, epsilon=1.0, delta=1e-6, classes=(False, True)),
+        PrivateClassifier(concepts=SCHEMA, epsilon=1.0, delta=1e-6, classes=(False, True)),
     )
     model.fit(table.data[:LEARN_FROM], malignant[:LEARN_FROM])
     private = model[-1]

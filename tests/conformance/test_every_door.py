@@ -17,7 +17,7 @@ import pytest
 from tests.unit.http.served import Served, serving
 
 from littlestone.adapters.river import PrivateClassifier
-from littlestone.adapters.sklearn import PrivateOnlineClassifier
+from littlestone.adapters.sklearn import PrivateClassifier as SklearnClassifier
 from littlestone.choose.recommendation import recommend
 from littlestone.choose.request import NAMES, Request
 from littlestone.cli.main import main
@@ -117,7 +117,7 @@ def river(words: Words) -> Answer:
 def scikit_learn(words: Words) -> Answer:
     parameters = {name: words[name] for name in NAMES if name in words}
     try:
-        model = PrivateOnlineClassifier(concepts=_over(words), **parameters)
+        model = SklearnClassifier(concepts=_over(words), **parameters)
         return _answer(model._recipe(model.concepts, model.rounds))
     except ValueError as refusal:
         return "refused", str(refusal)

@@ -21,7 +21,7 @@ from tests.rows.typed import NUMPY, array_of, series_of, typed_tables
 
 from littlestone.adapters import sklearn as adapter
 from littlestone.adapters.river import PrivateClassifier
-from littlestone.adapters.sklearn import PrivateOnlineClassifier
+from littlestone.adapters.sklearn import PrivateClassifier as SklearnClassifier
 from littlestone.concepts.schema import LabelledSchema, Schema
 from littlestone.http import wire
 from littlestone.http.client import Client
@@ -46,7 +46,7 @@ def of_estimators(table: Callable[[Public, Rows], tuple[Any, Any]]) -> Rounds:
     def rounds(public: Public, rows: Rows) -> list[str]:
         X, y = table(public, rows)  # noqa: N806
         with _learned() as kept:
-            PrivateOnlineClassifier(learner_over(public.schema), random_state=1).fit(X, y)
+            SklearnClassifier(learner_over(public.schema), random_state=1).fit(X, y)
         return kept
 
     return rounds

@@ -51,10 +51,10 @@ EXPECTED_FAILED_CHECKS: Final = {
     "check_fit2d_1feature": _LABELS,
     "check_fit_score_takes_y": "fit plans for the rows it is given, unless rounds= declares more",
 }
-"""For ``check_estimator(PrivateOnlineClassifier(), expected_failed_checks=…)``, with reasons."""
+"""For ``check_estimator(PrivateClassifier(), expected_failed_checks=…)``, with reasons."""
 
 
-class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learn one rule from rows in their order; the whole stream of rules is private.
 
     ``concepts`` (a ``Schema`` with one field for each column, whose
@@ -97,7 +97,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     >>> import numpy as np
     >>> column = np.linspace(-3, 3, 2000)[np.arange(2000) * 1237 % 2000]
-    >>> model = PrivateOnlineClassifier(epsilon=1.0, delta=1e-6, random_state=7)
+    >>> model = PrivateClassifier(epsilon=1.0, delta=1e-6, random_state=7)
     >>> model = model.fit(column.reshape(-1, 1), (column >= 0.5).astype(int))
     >>> model.hypothesis.describe(), model.predict([[0.7], [0.3]]).tolist()
     ('1 if x0 >= 0.5 else 0', [1, 0])
@@ -355,7 +355,7 @@ def fitted_steps(model: Any) -> list[str]:
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import Normalizer, StandardScaler
-    >>> fitted_steps(make_pipeline(Normalizer(), StandardScaler(), PrivateOnlineClassifier()))
+    >>> fitted_steps(make_pipeline(Normalizer(), StandardScaler(), PrivateClassifier()))
     ['standardscaler']
     """
     if not isinstance(model, Pipeline):
@@ -378,7 +378,7 @@ def _learning(name: str, step: Any) -> list[str]:
     return [name] if get_tags(step).requires_fit else []
 
 
-def _fitted_before(caller: Any, classifier: PrivateOnlineClassifier) -> list[str]:
+def _fitted_before(caller: Any, classifier: PrivateClassifier) -> list[str]:
     """Return what ``caller`` fits, if it is a pipeline that ends with ``classifier``."""
     last = caller
     while isinstance(last, Pipeline):

@@ -27,7 +27,7 @@ pytest.importorskip("sklearn", reason="the extra 'integrations' is not installed
 import joblib
 
 from littlestone.adapters.river import PrivateClassifier
-from littlestone.adapters.sklearn import PrivateOnlineClassifier
+from littlestone.adapters.sklearn import PrivateClassifier as SklearnClassifier
 
 SCHEMA = Schema.from_mapping({"delay": {"grid": [0, 15, 30]}, "carrier": {"values": ["UA", "AA"]}})
 STRANGE = {"delay": "late", "carrier": "XX"}
@@ -121,7 +121,7 @@ def test_a_table_in_the_order_of_the_columns_or_by_their_names() -> None:
     pandas = pytest.importorskip("pandas")
     table = np.array([[row["delay"], row["carrier"]] for row in rows(900)], dtype=object)
     labels = (table[:, 0] >= 15).astype(int)
-    model = PrivateOnlineClassifier(concepts=SCHEMA).fit(table, labels)
+    model = SklearnClassifier(concepts=SCHEMA).fit(table, labels)
     frozen = model.freeze()
     assert frozen.columns == ("delay", "carrier") and frozen.classes_.tolist() == [0, 1]
     frame = pandas.DataFrame(table, columns=["delay", "carrier"])[["carrier", "delay"]]
@@ -136,12 +136,12 @@ def test_a_table_in_the_order_of_the_columns_or_by_their_names() -> None:
 
 def test_one_column_of_keys_or_numbers() -> None:
     keys = np.array([[f"s{i % 5}"] for i in range(900)], dtype=object)
-    model = PrivateOnlineClassifier(concepts="keys").fit(keys, np.arange(900) % 5 < 2)
+    model = SklearnClassifier(concepts="keys").fit(keys, np.arange(900) % 5 < 2)
     assert model.freeze().features == ("x0",)
     assert model.freeze().predict(keys).tolist() == model.predict(keys).tolist()
     assert executed(model.freeze())({"x0": "s0"}) == 1
     points = np.arange(900).reshape(-1, 1) % 64
-    steps = PrivateOnlineClassifier(concepts="thresholds:64", setting="realizable")
+    steps = SklearnClassifier(concepts="thresholds:64", setting="realizable")
     steps.fit(points, points[:, 0] >= 20)
     assert steps.freeze().predict(points).tolist() == steps.predict(points).tolist()
     assert executed(steps.freeze())({"x0": 63}) == 1
@@ -172,7 +172,7 @@ def test_stand_ins_may_be_numbers_of_numpy() -> None:
 def test_a_seeded_one_is_stamped() -> None:
     assert by_records(seed=3).freeze().promise == "NOT PRIVATE: seed=3"
     table = np.array([[0.1], [0.9]] * 50)
-    seeded = PrivateOnlineClassifier(random_state=3).fit(table, table[:, 0] > 0.5)
+    seeded = SklearnClassifier(random_state=3).fit(table, table[:, 0] > 0.5)
     assert seeded.freeze().promise == "NOT PRIVATE: random_state=3"
 
 

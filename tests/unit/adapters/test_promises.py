@@ -23,33 +23,33 @@ from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer, St
 
 from littlestone.adapters import river, sklearn
 from littlestone.adapters.river import PrivateClassifier
-from littlestone.adapters.sklearn import PrivateOnlineClassifier
+from littlestone.adapters.sklearn import PrivateClassifier as SklearnClassifier
 
 ROWS = np.stack([np.arange(300) * 7 % 40 / 10 - 2, np.arange(300) % 3 - 1.0], axis=1)
 LABELS = (ROWS[:, 0] >= 0.5).astype(int)
 
 FIXED = [
-    make_pipeline(Normalizer(), PrivateOnlineClassifier()),
-    make_pipeline(FunctionTransformer(), "passthrough", PrivateOnlineClassifier()),
-    make_pipeline(ColumnTransformer([("b", Binarizer(), [0])]), PrivateOnlineClassifier()),
-    make_pipeline(PrivateOnlineClassifier()),
+    make_pipeline(Normalizer(), SklearnClassifier()),
+    make_pipeline(FunctionTransformer(), "passthrough", SklearnClassifier()),
+    make_pipeline(ColumnTransformer([("b", Binarizer(), [0])]), SklearnClassifier()),
+    make_pipeline(SklearnClassifier()),
 ]
 LEARNING = [
-    (make_pipeline(StandardScaler(), PrivateOnlineClassifier()), ["standardscaler"]),
+    (make_pipeline(StandardScaler(), SklearnClassifier()), ["standardscaler"]),
     (
-        make_pipeline(ColumnTransformer([("s", StandardScaler(), [0])]), PrivateOnlineClassifier()),
+        make_pipeline(ColumnTransformer([("s", StandardScaler(), [0])]), SklearnClassifier()),
         ["s"],
     ),
     (
         make_pipeline(
-            FeatureUnion([("n", Normalizer()), ("s", StandardScaler())]), PrivateOnlineClassifier()
+            FeatureUnion([("n", Normalizer()), ("s", StandardScaler())]), SklearnClassifier()
         ),
         ["s"],
     ),
     (
         make_pipeline(
             make_pipeline(Normalizer(), StandardScaler()),
-            make_pipeline(Binarizer(), PrivateOnlineClassifier()),
+            make_pipeline(Binarizer(), SklearnClassifier()),
         ),
         ["standardscaler"],
     ),
@@ -72,7 +72,7 @@ def test_a_fitted_step_is_warned_of(model: Any, names: list[str]) -> None:
 def test_a_pipeline_around_somebody_else_is_nobodys_business() -> None:
     class Around(StandardScaler):  # type: ignore[misc]
         def fit(self, X: Any, y: Any = None) -> Any:  # noqa: N803
-            PrivateOnlineClassifier().fit(X, LABELS)
+            SklearnClassifier().fit(X, LABELS)
             return super().fit(X)
 
     scaled = make_pipeline(Around(), FunctionTransformer()).fit_transform(ROWS)
@@ -99,7 +99,7 @@ def test_river_pipelines_are_warned_of_once() -> None:
 
 
 def test_every_fit_of_a_search_is_counted() -> None:
-    search = GridSearchCV(PrivateOnlineClassifier(delta=1e-7), {"epsilon": [0.5, 1.0]}, cv=3)
+    search = GridSearchCV(SklearnClassifier(delta=1e-7), {"epsilon": [0.5, 1.0]}, cv=3)
     search.fit(ROWS, LABELS)
     best = search.best_estimator_
     last = best.recipe_.guarantee().epsilon
@@ -111,17 +111,17 @@ def test_every_fit_of_a_search_is_counted() -> None:
 
 
 def test_cross_validation_and_fitting_again_add_up() -> None:
-    model = PrivateOnlineClassifier()
+    model = SklearnClassifier()
     cross_val_score(model, ROWS, LABELS, cv=3)
     assert model.guarantee().epsilon == 3.0
     model.fit(ROWS, LABELS)
     model.fit(ROWS, LABELS)
     assert model.guarantee().epsilon == 5.0
-    assert PrivateOnlineClassifier().fit(ROWS, LABELS).guarantee().epsilon == 1.0
+    assert SklearnClassifier().fit(ROWS, LABELS).guarantee().epsilon == 1.0
 
 
 def test_a_run_goes_on_without_paying_again() -> None:
-    model = PrivateOnlineClassifier(concepts="thresholds:64", rounds=500, setting="realizable")
+    model = SklearnClassifier(concepts="thresholds:64", rounds=500, setting="realizable")
     points = np.arange(100).reshape(-1, 1) % 64
     model.partial_fit(points, points[:, 0] >= 20).partial_fit(points, points[:, 0] >= 20)
     resumed = clone(model).resume(model.snapshot())
@@ -129,7 +129,7 @@ def test_a_run_goes_on_without_paying_again() -> None:
 
 
 def test_copies_in_this_process_are_counted_and_others_are_unknown() -> None:
-    model = PrivateOnlineClassifier()
+    model = SklearnClassifier()
     twins = (copy.copy(model), copy.deepcopy(model), clone(clone(model)))
     for twin in twins:
         twin.fit(ROWS, LABELS)
@@ -140,7 +140,7 @@ def test_copies_in_this_process_are_counted_and_others_are_unknown() -> None:
 
 
 def test_a_search_in_other_processes_promises_nothing_it_cannot_count() -> None:
-    search = GridSearchCV(PrivateOnlineClassifier(), {"epsilon": [0.5, 1.0]}, cv=2)
+    search = GridSearchCV(SklearnClassifier(), {"epsilon": [0.5, 1.0]}, cv=2)
     fits = search.estimator._fits_so_far
     pickle.dumps(clone(search.estimator))  # as joblib does for its workers
     search.fit(ROWS, LABELS)

@@ -8,7 +8,7 @@ import pytest
 
 from littlestone.adapters.river import PrivateClassifier
 from littlestone.adapters.shared import _parted
-from littlestone.adapters.sklearn import PrivateOnlineClassifier
+from littlestone.adapters.sklearn import PrivateClassifier as SklearnClassifier
 from littlestone.choose import request as requests
 from littlestone.choose.auto import auto, class_over
 from littlestone.concepts.schema import Schema
@@ -38,7 +38,7 @@ class River:
 
 class Sklearn:
     def __init__(self, **changes: Any) -> None:
-        self.model: Any = PrivateOnlineClassifier(**{**TERMS, "random_state": 7, **changes})
+        self.model: Any = SklearnClassifier(**{**TERMS, "random_state": 7, **changes})
 
     def learn(self, first: int, last: int) -> None:
         self.model.partial_fit(ROWS[first:last], LABELS[first:last])

@@ -38,7 +38,7 @@ from sklearn.utils.estimator_checks import (
 from littlestone.adapters import sklearn as adapter
 from littlestone.adapters.sklearn import (
     EXPECTED_FAILED_CHECKS,
-    PrivateOnlineClassifier,
+    PrivateClassifier,
 )
 
 SCHEMA = Schema.from_mapping({"delay": {"grid": [0, 15, 30]}, "carrier": {"values": ["UA", "AA"]}})
@@ -59,7 +59,7 @@ def flights(count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
 @pytest.mark.parametrize("random_state", [None, 7])
 def test_it_passes_the_checks_of_scikit_learn(random_state: int | None) -> None:
     outcomes = check_estimator(
-        PrivateOnlineClassifier(random_state=random_state),
+        PrivateClassifier(random_state=random_state),
         expected_failed_checks=EXPECTED_FAILED_CHECKS,
         on_skip=None,
     )
@@ -77,7 +77,7 @@ OF_SEVERAL = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_more_than_two_classes_pass_the_checks_of_scikit_learn() -> None:
     outcomes = check_estimator(
-        PrivateOnlineClassifier(classes=(0, 1, 2), random_state=7),
+        PrivateClassifier(classes=(0, 1, 2), random_state=7),
         expected_failed_checks=OF_SEVERAL,
         on_skip=None,
     )
@@ -88,7 +88,7 @@ def test_several_classes_are_learned_and_predicted_as_declared() -> None:
     rows, _ = table(3000)
     names = np.array(["low", "middle", "high"])
     truth = names[(rows[:, 0] > -0.5).astype(int) + (rows[:, 0] > 0.5)]
-    model = PrivateOnlineClassifier(classes=names.tolist(), random_state=7).fit(rows, truth)
+    model = PrivateClassifier(classes=names.tolist(), random_state=7).fit(rows, truth)
     assert model.classes_.tolist() == ["low", "middle", "high"]
     assert (model.predict(rows) == truth).mean() > 0.9
     chances = model.predict_proba(rows)
@@ -96,7 +96,7 @@ def test_several_classes_are_learned_and_predicted_as_declared() -> None:
     assert (names[chances.argmax(axis=1)] == model.predict(rows)).all()
     with pytest.raises(ValueError, match="'low' or 'middle' or 'high', as declared"):
         model.partial_fit(rows[:1], ["none"])
-    fresh = PrivateOnlineClassifier(random_state=7)
+    fresh = PrivateClassifier(random_state=7)
     fresh.partial_fit(rows, truth, classes=["middle", "low", "high"])
     assert fresh.classes_.tolist() == ["high", "low", "middle"]
 
@@ -110,14 +110,14 @@ OF_KEYS = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_keys_pass_the_checks_as_far_as_they_apply() -> None:
     outcomes = check_estimator(
-        PrivateOnlineClassifier(concepts="keys"), expected_failed_checks=OF_KEYS, on_skip=None
+        PrivateClassifier(concepts="keys"), expected_failed_checks=OF_KEYS, on_skip=None
     )
     assert sum(outcome["status"] == "passed" for outcome in outcomes) >= 40
 
 
 def test_one_column_of_keys() -> None:
     keys = np.array([[f"sender {i % 9}"] for i in range(900)], dtype=object)
-    model = PrivateOnlineClassifier(concepts="keys", rounds=2000, random_state=7)
+    model = PrivateClassifier(concepts="keys", rounds=2000, random_state=7)
     model.fit(keys, (np.arange(900) % 9 < 2).astype(int))
     assert isinstance(model.recipe_, PrivateKeys)
     assert model.hypothesis.describe() == "1 on 'sender 0', 'sender 1', 0 elsewhere"
@@ -129,7 +129,7 @@ def test_one_column_of_keys() -> None:
 
 def test_chances_are_certain() -> None:
     rows, labels = table(300)
-    model = PrivateOnlineClassifier(classes=("no", "yes"), random_state=7)
+    model = PrivateClassifier(classes=("no", "yes"), random_state=7)
     model.fit(rows, np.array(["no", "yes"])[labels])
     chances = model.predict_proba(rows)
     assert set(np.unique(chances)) <= {0.0, 1.0} and (chances.sum(axis=1) == 1).all()
@@ -147,19 +147,19 @@ def test_chances_are_certain() -> None:
     ids=lambda check: check.__name__,
 )
 def test_expected_failures_pass_once_their_labels_and_rounds_are_declared(check: Any) -> None:
-    name, labels = "PrivateOnlineClassifier", (0, 1)
+    name, labels = "PrivateClassifier", (0, 1)
     assert check.__name__ in EXPECTED_FAILED_CHECKS
     if check is not check_fit_score_takes_y:
         labels = (1, 2)
-    check(name, PrivateOnlineClassifier(classes=labels, rounds=1000))
+    check(name, PrivateClassifier(classes=labels, rounds=1000))
     with pytest.raises((ValueError, AssertionError)):
-        check(name, PrivateOnlineClassifier())
+        check(name, PrivateClassifier())
 
 
 def test_it_learns_in_a_pipeline() -> None:
     rows, labels = table(2000)
     halve = FunctionTransformer(lambda columns: columns / 2)  # fixed, so that nothing leaks
-    model = make_pipeline(halve, PrivateOnlineClassifier(random_state=7))
+    model = make_pipeline(halve, PrivateClassifier(random_state=7))
     model.fit(rows, labels)
     assert model.score(rows, labels) > 0.8
     assert "x0 >= " in model[-1].hypothesis.describe()
@@ -167,7 +167,7 @@ def test_it_learns_in_a_pipeline() -> None:
 
 def test_columns_of_text_follow_the_declared_schema() -> None:
     rows, labels = flights(2000)
-    model = PrivateOnlineClassifier(concepts=SCHEMA, random_state=7).fit(rows, labels)
+    model = PrivateClassifier(concepts=SCHEMA, random_state=7).fit(rows, labels)
     assert "delay >= 15" in model.hypothesis.describe()  # delays below 0 never came
     assert model.predict([[20, "UA"], [3, "AA"]]).tolist() == [1, 0]
 
@@ -176,21 +176,21 @@ def test_a_data_frame_must_have_the_declared_columns() -> None:
     pandas = pytest.importorskip("pandas")
     rows, labels = flights(200)
     frame = pandas.DataFrame({"delay": rows[:, 0].astype(int), "carrier": rows[:, 1]})
-    model = PrivateOnlineClassifier(concepts=SCHEMA).fit(frame, labels)
+    model = PrivateClassifier(concepts=SCHEMA).fit(frame, labels)
     model.predict(frame)
     turned = frame[["carrier", "delay"]]
     assert model.predict(turned).tolist() == model.predict(frame).tolist()
     with pytest.raises(ValueError, match="columns must be those of the schema"):
         renamed = frame.rename(columns={"delay": "minutes"})
-        PrivateOnlineClassifier(concepts=SCHEMA).fit(renamed, labels)
+        PrivateClassifier(concepts=SCHEMA).fit(renamed, labels)
     chosen = ColumnTransformer([("number", "passthrough", ["delay"])])
-    make_pipeline(chosen, PrivateOnlineClassifier(grid=(0, 15, 30))).fit(frame, labels)
+    make_pipeline(chosen, PrivateClassifier(grid=(0, 15, 30))).fit(frame, labels)
 
 
 def test_partial_fit_goes_on_where_it_stopped() -> None:
     rows, labels = table(900)
-    whole = PrivateOnlineClassifier(rounds=900, random_state=7).fit(rows, labels)
-    parts = PrivateOnlineClassifier(rounds=900, random_state=7)
+    whole = PrivateClassifier(rounds=900, random_state=7).fit(rows, labels)
+    parts = PrivateClassifier(rounds=900, random_state=7)
     for start in range(0, 900, 300):
         part = slice(start, start + 300)
         parts.partial_fit(rows[part], labels[part], classes=[0, 1])
@@ -200,7 +200,7 @@ def test_partial_fit_goes_on_where_it_stopped() -> None:
 
 def test_fit_begins_anew() -> None:
     rows, labels = table(300)
-    model = PrivateOnlineClassifier().fit(rows, labels)
+    model = PrivateClassifier().fit(rows, labels)
     first = model.run_
     assert model.fit(rows, labels).run_ is not first
     assert model.run_.rounds_played == 300
@@ -210,7 +210,7 @@ def test_fit_begins_anew() -> None:
     ("setting", "kind"), [("agnostic", DisjointBatches), ("realizable", PrivateMajority)]
 )
 def test_the_setting_decides_the_learner(setting: Any, kind: type) -> None:
-    model = PrivateOnlineClassifier(setting=setting, epsilon=0.5).fit(*table(300))
+    model = PrivateClassifier(setting=setting, epsilon=0.5).fit(*table(300))
     assert isinstance(model.recipe_, kind)
     assert model.guarantee().epsilon <= 0.5
     assert "NOT PRIVATE" not in model.ledger.explain()
@@ -219,37 +219,37 @@ def test_the_setting_decides_the_learner(setting: Any, kind: type) -> None:
 def test_a_learner_of_ones_own() -> None:
     recipe = PrivateMajority(concepts=Thresholds(64), rounds=500, epsilon=0.5)
     points = np.arange(500).reshape(-1, 1) % 64
-    model = PrivateOnlineClassifier(recipe, classes=("no", "yes"), random_state=3)
+    model = PrivateClassifier(recipe, classes=("no", "yes"), random_state=3)
     model.fit(points, np.where(points[:, 0] >= 20, "yes", "no"))
     assert model.predict([[63], [0]]).tolist() == ["yes", "no"]
     with pytest.raises(ValueError, match="rounds must be omitted"):
-        PrivateOnlineClassifier(recipe, rounds=3).fit(points, points[:, 0] >= 20)
+        PrivateClassifier(recipe, rounds=3).fit(points, points[:, 0] >= 20)
 
 
 @pytest.mark.parametrize("classes", [(0, 1), (False, True), ("good", "bad"), (-1, 1), (2.0, 1.0)])
 def test_classes_are_declared_in_the_order_negative_positive(classes: Any) -> None:
     rows, labels = table(900)
     named = np.array(classes)[labels]
-    model = PrivateOnlineClassifier(classes=classes, random_state=7).fit(rows, named)
+    model = PrivateClassifier(classes=classes, random_state=7).fit(rows, named)
     assert model.classes_.tolist() == list(classes)
     assert np.mean(model.predict(rows) == named) > 0.8
 
 
 def test_undeclared_classes_are_refused_before_anything_is_learned() -> None:
     rows, labels = table(100)
-    model = PrivateOnlineClassifier(rounds=1000).fit(rows, labels)
+    model = PrivateClassifier(rounds=1000).fit(rows, labels)
     with pytest.raises(ValueError, match="label must be 0 or 1, as declared"):
         model.partial_fit(rows, labels + 1)
     with pytest.raises(ValueError, match="classes were declared"):
         model.partial_fit(rows, labels, classes=[1, 2])
     with pytest.raises(ValueError, match="two or more different values"):
-        PrivateOnlineClassifier().partial_fit(rows, labels, classes=[0])
+        PrivateClassifier().partial_fit(rows, labels, classes=[0])
     assert model.run_.rounds_played == 100
 
 
 def test_too_many_rows_are_refused_before_anything_is_learned() -> None:
     rows, labels = table(100)
-    model = PrivateOnlineClassifier(rounds=150).fit(rows, labels)
+    model = PrivateClassifier(rounds=150).fit(rows, labels)
     with pytest.raises(ValueError, match="100 rows are more than the 50 rounds left of 150"):
         model.partial_fit(rows, labels)
     assert model.run_.rounds_played == 100
@@ -265,7 +265,7 @@ def test_too_many_rows_are_refused_before_anything_is_learned() -> None:
     ],
 )
 def test_rows_that_do_not_fit_are_refused(rows: Any, message: str) -> None:
-    model = PrivateOnlineClassifier(concepts=SCHEMA)
+    model = PrivateClassifier(concepts=SCHEMA)
     with pytest.raises(ValueError, match=message):
         model.fit(np.array(rows, dtype=object), [1])
     assert not hasattr(model, "run_")
@@ -276,7 +276,7 @@ def test_rows_that_do_not_fit_are_refused(rows: Any, message: str) -> None:
 )
 def test_what_holds_one_row_does_not_decide_how_others_are_read(row: Any) -> None:
     """numpy brings all rows to one type once one of them is neither a list nor an array."""
-    model = PrivateOnlineClassifier(grid=(2**53 + 1,), random_state=1)
+    model = PrivateClassifier(grid=(2**53 + 1,), random_state=1)
     with pytest.raises(ValueError, match="must be a number, got True"):
         model.fit([[True]] * 5 + [row], [0, 1] * 3)
     with patch.object(adapter, "_learn") as learn:
@@ -287,12 +287,12 @@ def test_what_holds_one_row_does_not_decide_how_others_are_read(row: Any) -> Non
 def test_nothing_is_told_before_fitting() -> None:
     for ask in ("guarantee", "snapshot"):
         with pytest.raises(NotFittedError):
-            getattr(PrivateOnlineClassifier(), ask)()
+            getattr(PrivateClassifier(), ask)()
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_secrets_are_not_copied(copied: Any) -> None:
-    model = PrivateOnlineClassifier()
+    model = PrivateClassifier()
     copied(model)  # nothing was drawn yet
     model.fit(*table(50))
     with pytest.raises(TypeError, match=r"snapshot\(\)"):
@@ -302,7 +302,7 @@ def test_secrets_are_not_copied(copied: Any) -> None:
 
 def test_a_copy_of_a_seeded_estimator_goes_on_identically() -> None:
     rows, labels = table(900)
-    model = PrivateOnlineClassifier(rounds=900, random_state=7).fit(rows[:300], labels[:300])
+    model = PrivateClassifier(rounds=900, random_state=7).fit(rows[:300], labels[:300])
     twin = pickle.loads(pickle.dumps(model))
     for estimator in (model, twin):
         estimator.partial_fit(rows[300:], labels[300:])
@@ -311,7 +311,7 @@ def test_a_copy_of_a_seeded_estimator_goes_on_identically() -> None:
 
 def test_a_snapshot_is_continued_once() -> None:
     rows, labels = flights(200)
-    model = PrivateOnlineClassifier(concepts=SCHEMA, rounds=500).fit(rows, labels)
+    model = PrivateClassifier(concepts=SCHEMA, rounds=500).fit(rows, labels)
     saved = model.snapshot()
     successor = clone(model).resume(saved)
     assert successor.predict(rows).tolist() == model.predict(rows).tolist()
@@ -326,10 +326,10 @@ def test_a_snapshot_is_continued_once() -> None:
 
 def test_cross_validation_starts_a_run_for_each_fold() -> None:
     rows, labels = table(900)
-    scores = cross_val_score(PrivateOnlineClassifier(random_state=7), rows, labels, cv=3)
+    scores = cross_val_score(PrivateClassifier(random_state=7), rows, labels, cv=3)
     assert len(scores) == 3 and min(scores) > 0.6
 
 
 def test_a_generator_is_no_seed() -> None:
     with pytest.raises(ValueError, match="seed must be a whole number"):
-        PrivateOnlineClassifier(random_state=cast(int, "now")).fit(*table(50))
+        PrivateClassifier(random_state=cast(int, "now")).fit(*table(50))

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from littlestone.adapters.sklearn import PrivateOnlineClassifier
+from littlestone.adapters.sklearn import PrivateClassifier
 from littlestone.concepts.schema import Schema
 
 COLUMNS: dict[str, list[Any]] = {
@@ -61,7 +61,7 @@ def test_scikit_learn_matches_columns_by_name(make: str) -> None:
     }
     late = [int(age >= 50) for age in columns["a"]]
     schema = Schema.from_mapping({"a": {"grid": [25, 50, 75]}, "b": {"grid": [0.5]}})
-    model = PrivateOnlineClassifier(concepts=schema, epsilon=20.0, random_state=1)
+    model = PrivateClassifier(concepts=schema, epsilon=20.0, random_state=1)
     model.fit(MAKES[make](columns), late)
     assert model.hypothesis.describe() == "1 if a >= 50 else 0"
     turned = dict(reversed(columns.items()))
@@ -71,10 +71,10 @@ def test_scikit_learn_matches_columns_by_name(make: str) -> None:
 def test_what_is_missing_points_to_the_schema_and_not_to_another_learner() -> None:
     table = np.array([[1.0], [np.nan]])
     with pytest.raises(ValueError, match="'missing': 'own value'") as told:
-        PrivateOnlineClassifier().fit(table, [0, 1])
+        PrivateClassifier().fit(table, [0, 1])
     assert "HistGradient" not in str(told.value)
 
 
 def test_labels_in_words_are_named_with_the_line_to_add() -> None:
     with pytest.raises(ValueError, match=r"classes=\('ja', 'nein'\)"):
-        PrivateOnlineClassifier().fit([[1.0], [2.0]], ["nein", "ja"])
+        PrivateClassifier().fit([[1.0], [2.0]], ["nein", "ja"])
