@@ -3,10 +3,10 @@
     make bench-beside OLD=69d9ecd NAMES="service serve" TIMES=3
 
 The old commit is checked out below ``out/beside`` and imported from there, with the packages of
-this environment. Rows of the same name are compared: by the first number that they print, and by
-the processor seconds of the process and its children until the row is ready. Of several turns the
-best one counts. A ratio above 1 means that this tree is faster; a row whose work has changed is to
-be read by its number only.
+this environment. Rows of the same name are compared, or of the same name but for its numbers: by
+the first number that they print, and by the processor seconds of the process and its children until
+the row is ready. Of several turns the best one counts. A ratio above 1 means that this tree is
+faster (or errs less); a row whose work has changed is to be read by its number only.
 """
 
 import argparse
@@ -39,6 +39,7 @@ NUMBER: Final = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 class Measured(NamedTuple):
     """What a row prints, and the processor seconds that it took."""
 
+    what: str
     text: str
     seconds: float
 
@@ -51,7 +52,7 @@ class Measured(NamedTuple):
     @property
     def is_rate(self) -> bool:
         """Whether more is better."""
-        return "/s" in self.text
+        return "/s" in self.what + self.text
 
 
 def main() -> None:
@@ -85,14 +86,13 @@ def _run(tree: Path, name: str) -> dict[str, Measured]:
     rows = [json.loads(line[4:]) for line in told.stdout.splitlines() if line.startswith("ROW ")]
     if told.returncode:
         print(f"{name} of {tree} ended with status {told.returncode} after {len(rows)} rows")
-    return {what: Measured(text, seconds) for what, text, seconds in rows}
+    return {what: Measured(what, text, seconds) for what, text, seconds in rows}
 
 
 def _print(name: str, old: list[dict[str, Measured]], new: list[dict[str, Measured]]) -> None:
     table = Table("what", "old", "new", "ratio", "of processor time", title=name)
     for what in {what: None for turn in new for what in turn}:
-        mine = [turn[what] for turn in new if what in turn]
-        theirs = [turn[what] for turn in old if what in turn]
+        mine, theirs = _named(what, new), _named(what, old) or _named_alike(what, old)
         if not theirs:
             table.add_row(what, "", mine[0].text, "", "")
             continue
@@ -105,6 +105,16 @@ def _print(name: str, old: list[dict[str, Measured]], new: list[dict[str, Measur
         used = f"{spent[0] / spent[1]:.2f}" if min(spent) >= 0.05 else ""
         table.add_row(what, before.text, after.text, ratio, used)
     Console(width=150).print(table)
+
+
+def _named(what: str, turns: list[dict[str, Measured]]) -> list[Measured]:
+    return [turn[what] for turn in turns if what in turn]
+
+
+def _named_alike(what: str, turns: list[dict[str, Measured]]) -> list[Measured]:
+    """Return rows whose names differ from this one in their numbers only."""
+    words = NUMBER.split(what)
+    return [row for turn in turns for row in turn.values() if NUMBER.split(row.what) == words]
 
 
 def _best(rows: list[Measured]) -> Measured:

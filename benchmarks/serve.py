@@ -17,13 +17,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from littlestone.http.client import Client
 from littlestone.http.service import Role, Tokens
 from littlestone.runs.intake.users import CountedUsers
+from littlestone.runs.journal.run_log import read_progress
 
 Row = tuple[str, str, str, bool | None]
 CONCEPTS = {"concepts": "thresholds:1024", "rounds": 10**7, "epsilon": 1.0, "setting": "realizable"}
@@ -230,8 +231,7 @@ def _recovery(folder: Path) -> Row:
         _load(url, token, "load", 64, 1, 4.0)
         process.kill()
         process.wait()
-    with closing(sqlite3.connect(folder / "load" / "store")) as db:
-        (rounds,) = db.execute("SELECT max(round) FROM events").fetchone()
+    rounds, _ = read_progress(folder / "load" / "store")
     # The interpreter's own start is not recovery: what follows it is.
     script = (
         "import time, asyncio; from pathlib import Path\n"

@@ -239,9 +239,9 @@ class Schema:
             xs = _block(xs, len(self._widths))
         rows_of_cells = isinstance(xs, np.ndarray) and xs.ndim == 2 and xs.dtype.kind in "iu"
         if rows_of_cells and xs.shape[1] == len(self._widths):
-            bad = ((xs < 0) | (xs >= np.array(self._widths))).any(axis=1)
+            bad = (xs < 0) | (xs >= np.array(self._widths))
             if bad.any():
-                self._check_cells(xs[bad][0])
+                self._check_cells(xs[bad.any(axis=1)][0])
             return np.asarray(xs, dtype=np.int64)
         rows = [self.check(x) for x in require.listed(xs=xs)]
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(self.fields))

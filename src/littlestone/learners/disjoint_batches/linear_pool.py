@@ -24,8 +24,11 @@ THRESHOLDS: Final = tuple(DIGITS * quarters // 4 for quarters in range(-4, 5))
 _NEAREST, _FARTHEST = 0.2, 2.0
 # The sum of four bytes is nearly normal, with this mean and this deviation.
 _BYTES, _MEAN, _DEVIATION = 4, 510, 147.8
-_ROWS_AT_ONCE: Final = 255  # how many ones a byte can add up
+_BYTE: Final = 255  # how many ones a byte can add up
+# Numbers that are added at once: a pass over fewer has a fixed cost.
+_WIDE: Final = 4096
 EXACT_SINGLE: Final = 1 << 24
+_SHORT: Final = 1 << 15
 # Over very many fields there are fewer directions, so that a draw stays fast.
 MOST_WEIGHTS: Final = 1 << 20
 
@@ -118,15 +121,20 @@ class LinearRules:
         surplus = zeros - ones
         most = int((np.abs(self.points) @ self.pool.steps).max())
         kind = np.float32 if most < EXACT_SINGLE else np.float64
+        short = np.int16 if most < _SHORT else kind  # short numbers are compared faster
         points = self.points.T.astype(kind)
+        most_rows = _BYTE * max(1, _WIDE // len(self.points))
         wrong = np.full((len(THRESHOLDS), len(self.points)), ones.sum())
         for value in np.unique(surplus[surplus != 0]):
-            cells = sample.cells[surplus == value]
-            for start in range(0, len(cells), _ROWS_AT_ONCE):
-                scores = self.pool.columns(cells[start : start + _ROWS_AT_ONCE], kind) @ points
-                for row, threshold in zip(wrong, THRESHOLDS, strict=True):
-                    above = (scores > threshold).view(np.uint8)
-                    row += value * np.add.reduce(above, axis=0, dtype=np.uint8)
+            columns = self.pool.columns(sample.cells[surplus == value], kind)
+            for start in range(0, len(columns), most_rows):
+                scores = _stacked(columns[start : start + most_rows] @ points, short)
+                found = [
+                    np.add.reduce((scores > threshold).view(np.uint8), axis=0, dtype=np.uint8)
+                    for threshold in THRESHOLDS
+                ]
+                counts = np.array(found).reshape(*wrong.shape[:1], -1, wrong.shape[1])
+                wrong += value * counts.sum(axis=1, dtype=np.int64)
         return wrong.ravel()
 
     def rule(self, number: int) -> Scorecard:
@@ -134,6 +142,15 @@ class LinearRules:
         place, direction = divmod(number, len(self.points))
         given = points_of_fields(self.pool.schema, self.points[direction])
         return Scorecard(self.pool.schema, -THRESHOLDS[place], given)
+
+
+def _stacked(scores: NDArray[Any], kind: type[np.number[Any]]) -> NDArray[Any]:
+    """Lay rows side by side until a byte can count those below each other; the rest is too low."""
+    rows, width = scores.shape
+    beside = -(-rows // _BYTE)
+    stacked = np.empty((rows + -rows % beside, width), dtype=kind)
+    stacked[:rows], stacked[rows:] = scores, THRESHOLDS[0]
+    return stacked.reshape(-1, beside * width)
 
 
 def points_of_fields(schema: Schema, points: Floats) -> tuple[tuple[int, ...], ...]:
