@@ -29,12 +29,17 @@ class CellTables:
         self._widths = widths
         self._count = len(conditions)
         parts, lows, highs = np.array(conditions, dtype=np.int64).reshape(-1, 3).T
-        self._questions = {int(part): np.flatnonzero(parts == part) for part in np.unique(parts)}
+        order = np.argsort(parts, kind="stable")  # questions about one field lie together
+        self._back = np.argsort(order) if (np.diff(parts) < 0).any() else None
+        self._questions: dict[int, slice] = {}
         self._holds: dict[int, Floats] = {}
         """For each field, in which of its cells each question about it holds."""
-        for part, mine in self._questions.items():
-            cell = np.arange(widths[part])[:, None]
-            self._holds[part] = ((lows[mine] <= cell) & (cell <= highs[mine])).astype(np.float64)
+        for part, first, often in zip(
+            *np.unique(parts[order], return_index=True, return_counts=True), strict=True
+        ):
+            mine, cell = order[first : first + often], np.arange(widths[part])[:, None]
+            self._questions[int(part)] = slice(first, first + often)
+            self._holds[int(part)] = ((lows[mine] <= cell) & (cell <= highs[mine])).astype(float)
 
     @property
     def pays_off(self) -> bool:
@@ -46,12 +51,12 @@ class CellTables:
         """Return, for each pair of questions, the weight of the records for which both hold."""
         counts = np.empty((self._count, self._count))
         for part, mine in self._questions.items():
-            counts[np.ix_(mine, mine)] = self._alone(cells, weights, part)
+            counts[mine, mine] = self._alone(cells, weights, part)
         for one, other in combinations(self._questions, 2):
             table = self._table(cells, weights, one, other)
             found = self._holds[one].T @ table @ self._holds[other]
             self._put(counts, found, one, other)
-        return counts
+        return self._ordered(counts)
 
     def triples(self, cells: NDArray[np.int64], weights: Floats) -> Floats:
         """Return, for each triple of questions, the weight of the records for which all hold."""
@@ -67,7 +72,7 @@ class CellTables:
             first, second, third = (self._holds[part] for part in fields)
             inner = second.T @ (self._table(cells, weights, *fields) @ third)
             self._put(counts, first.T @ inner.reshape(len(inner), -1), *fields)
-        return counts
+        return self._ordered(counts)
 
     def _table(self, cells: NDArray[np.int64], weights: Floats, *fields: int) -> Floats:
         """Return the weight of the records in each combination of cells of some fields."""
@@ -90,6 +95,11 @@ class CellTables:
     def _put(self, counts: Floats, found: Floats, *fields: int) -> None:
         """Write counts for questions about these fields, in every order."""
         chosen = [self._questions[part] for part in fields]
-        block = found.reshape([len(some) for some in chosen])
+        block = found.reshape([some.stop - some.start for some in chosen])
         for order in permutations(range(len(fields))):
-            counts[np.ix_(*(chosen[place] for place in order))] = block.transpose(order)
+            counts[tuple(chosen[place] for place in order)] = block.transpose(order)
+
+    def _ordered(self, counts: Floats) -> Floats:
+        """Return the counts in the order of the conditions."""
+        back = self._back
+        return counts if back is None else counts[np.ix_(*(back for _ in counts.shape))]
