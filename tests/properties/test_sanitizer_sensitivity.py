@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.reference.bucketed import BucketedDiscriminator
 
-from littlestone.audit.grey_box import Record, SensitivityError, Visit, _guarded
+from littlestone.audit.grey_box import _guarded
+from littlestone.audit.visits import Record, SensitivityError, Visit
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.sparse_sets import Points

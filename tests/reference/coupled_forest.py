@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from littlestone.audit.grey_box import SensitivityError
+from littlestone.audit.visits import SensitivityError
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.game.protocols import OnlineState
 from littlestone.learners.lazy_forest.layer import Siblings, random_pairs, smallest_even, tournament

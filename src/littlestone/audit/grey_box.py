@@ -9,7 +9,6 @@ mechanisms are called in the same order (control flow depends only on their answ
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -18,159 +17,19 @@ import numpy as np
 from littlestone import require
 from littlestone.audit.substitution import Place, RoundCoins, rekeyed, replaced
 from littlestone.audit.two_worlds import look
-from littlestone.errors import LittlestoneError
+from littlestone.audit.visits import Difference, Record, SensitivityError, Visit
+from littlestone.learners.disjoint_batches.linear_pool import LinearPool
 from littlestone.privacy.mechanisms.above_threshold import AboveThreshold
-from littlestone.privacy.mechanisms.correlated_sums import CorrelatedSums, CorrelatedSumsRun
+from littlestone.privacy.mechanisms.correlated_sums import CorrelatedSumsRun
 from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.mechanisms.first_frequent import FirstFrequent
 from littlestone.privacy.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelectionRun
+from littlestone.privacy.mechanisms.tree_selection import TreeSelection
+from littlestone.privacy.mechanisms.tree_weights import Sample
 from littlestone.randomness import Randomness, seeded
 from littlestone.type_checks import require_fit
-
-
-class SensitivityError(LittlestoneError):
-    """A mechanism saw more of one example than it was priced for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """One call of a mechanism, with its input and its answer."""
-
-    door: str
-    recipe: object
-    given: Any
-    answered: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A call whose input differed between the worlds."""
-
-    recipe: object
-    before: Any
-    after: Any
-
-    def price(self) -> Fraction:
-        """Return what the difference costs the changed example, in epsilon.
-
-        The parts of one mechanism add up. A changed bit of a count and an exchanged key cost the
-        whole epsilon, half an exchange half of it; a draw costs its rate times the width of the
-        change of scores.
-        """
-        recipe = self.recipe
-        if isinstance(recipe, ExponentialMechanism):
-            change = np.asarray(self.after) - np.asarray(self.before)
-            return recipe.eta * int(change.max() - change.min())
-        if isinstance(recipe, PrivateHistogram):
-            cells = 2 if recipe.neighbours == "replace" else 1
-            return Fraction(recipe.epsilon) * len(_changes(self.before, self.after)) / cells
-        if isinstance(recipe, CountAboveThreshold | FirstFrequent | AboveThreshold):
-            return Fraction(recipe.epsilon)
-        raise SensitivityError(f"the price of {recipe!r} is unknown; add it to Difference.price")
-
-
-@dataclass(slots=True)
-class Record:
-    """The calls of all mechanisms in order, and where the second world differed."""
-
-    visits: list[Visit] = field(default_factory=list)
-    expected: Iterator[Visit] | None = None
-    differences: list[Difference] = field(default_factory=list)
-    lenient: bool = False
-    """Whether differences are only recorded, for the caller to judge together."""
-
-    def visit(self, door: str, recipe: object, given: Any, answer: Any) -> Any:
-        """Record a visit, or in a replay compare it with the recorded one."""
-        if self.expected is None:
-            answered = answer()
-            self.visits.append(Visit(door, recipe, given, answered))
-            return answered
-        earlier = next(self.expected, None)
-        if earlier is None or (earlier.door, earlier.recipe) != (door, recipe):
-            raise SensitivityError(
-                f"control flow depends on the data: {door} of {recipe!r} was asked where "
-                f"{'nothing' if earlier is None else earlier.door} was asked before"
-            )
-        self.compare(earlier, given)
-        return earlier.answered
-
-    def compare(self, earlier: Visit, given: Any) -> None:
-        """Raise a SensitivityError if inputs differ by more than the mechanism declares."""
-        if not _same(earlier.given, given):
-            self.differences.append(Difference(earlier.recipe, earlier.given, given))
-            if not self.lenient:
-                self._judge(earlier.recipe, earlier.given, given)
-
-    def _judge(self, recipe: object, before: Any, after: Any) -> None:
-        if isinstance(recipe, CountAboveThreshold):
-            if len(self._differing(CountAboveThreshold)) > 1:
-                raise SensitivityError("more than one bit of AboveThreshold changed")
-        elif isinstance(recipe, FirstFrequent):
-            _compare_keys(self._differing(FirstFrequent))
-        elif isinstance(recipe, AboveThreshold):
-            if abs(before - after) > 1:
-                raise SensitivityError(f"a query moved from {before} to {after}")
-        elif isinstance(recipe, PrivateHistogram):
-            _compare_counts(recipe, before, after)
-        elif isinstance(recipe, ExponentialMechanism):
-            _compare_scores(recipe, before, after)
-        elif isinstance(recipe, CorrelatedSums):
-            if len(self._differing(CorrelatedSums)) > 1:
-                raise SensitivityError("more than one batch of CorrelatedSums changed")
-            _compare_sums(recipe, before, after)
-
-    def _differing(self, kind: type) -> list[Difference]:
-        return [difference for difference in self.differences if type(difference.recipe) is kind]
-
-
-def _same(before: Any, after: Any) -> bool:
-    return bool(before == after)
-
-
-def _compare_keys(differences: Sequence[Difference]) -> None:
-    """Check that each world has at most one key that the other lacks, in any round."""
-    for keys in ([d.before for d in differences], [d.after for d in differences]):
-        if sum(key is not None for key in keys) > 1:
-            raise SensitivityError("more than one key of FirstFrequent changed")
-
-
-def _changes(before: Counter[Hashable], after: Counter[Hashable]) -> list[int]:
-    return sorted(after[key] - before[key] for key in before | after if after[key] != before[key])
-
-
-def _compare_counts(
-    recipe: PrivateHistogram, before: Counter[Hashable], after: Counter[Hashable]
-) -> None:
-    changes = _changes(before, after)
-    allowed = [[], [1], [-1]]
-    if recipe.neighbours == "replace":
-        allowed.append([-1, 1])
-    if changes not in allowed:
-        raise SensitivityError(
-            f"a {recipe.neighbours} histogram saw its counts change by {changes}"
-        )
-
-
-def _compare_scores(
-    recipe: ExponentialMechanism, before: Sequence[int], after: Sequence[int]
-) -> None:
-    change = np.asarray(after) - np.asarray(before)
-    if int(change.max() - change.min()) > recipe.range_width:
-        raise SensitivityError(
-            f"scores changed by {change.min()} to {change.max()}, wider than "
-            f"range_width={recipe.range_width}"
-        )
-
-
-def _compare_sums(recipe: CorrelatedSums, before: Sequence[int], after: Sequence[int]) -> None:
-    """Raise if a sum moved by more than twice the longest vector: one vector is replaced."""
-    moved = sum((int(one) - int(other)) ** 2 for one, other in zip(before, after, strict=True))
-    if moved > 4 * recipe.longest_squared:
-        raise SensitivityError(
-            f"a sum moved by {moved}, squared, further than twice the longest vector, "
-            f"longest_squared={recipe.longest_squared}"
-        )
 
 
 class _Monitor:
@@ -234,7 +93,8 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
         return replaced(kind, start=start)
 
     release_counts, draw_by_scores = PrivateHistogram.release, ExponentialMechanism.draw
-    release_sum = CorrelatedSumsRun.release
+    release_sum, draw_grown = CorrelatedSumsRun.release, IncrementalSelectionRun.draw
+    draw_tree, draw_pool = TreeSelection.draw_among, LinearPool.draw
 
     def release(recipe: PrivateHistogram, data: Any, *, rng: Randomness, **order: Any) -> Any:
         del rng
@@ -265,14 +125,37 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
             lambda: draw_by_scores(recipe, each, rng=noise, count=count),
         )
 
-    def summed(run: CorrelatedSumsRun, total: Sequence[int]) -> Any:
-        def with_noise() -> Any:
+    def with_noise(run: Any, answer: Callable[..., Any], *given: Any) -> Callable[[], Any]:
+        def answered() -> Any:
             run._rng, own = noise, run._rng  # the noise must not shift the routing coins
-            released = release_sum(run, total)
+            found = answer(run, *given)
             run._rng = own
-            return released
+            return found
 
-        return record.visit("CorrelatedSums", run._recipe, tuple(total), with_noise)
+        return answered
+
+    def summed(run: CorrelatedSumsRun, total: Sequence[int]) -> Any:
+        answer = with_noise(run, release_sum, total)
+        return record.visit("CorrelatedSums", run._recipe, tuple(total), answer)
+
+    def grown(run: IncrementalSelectionRun) -> Any:
+        scores = tuple(run._scores.as_array().tolist())
+        return record.visit(
+            "IncrementalSelection", run._recipe, scores, with_noise(run, draw_grown)
+        )
+
+    def planted(recipe: TreeSelection, sample: Sample, others: Any, *, rng: Randomness) -> Any:
+        del rng
+        given = _records(sample), tuple(others.tolist())
+        return record.visit(
+            "TreeSelection", recipe, given, lambda: draw_tree(recipe, sample, others, rng=noise)
+        )
+
+    def pooled(pool: LinearPool, near: Any, *, rng: Randomness, **most: Any) -> Any:
+        del rng
+        return record.visit(
+            "LinearPool", pool, near, lambda: draw_pool(pool, near, rng=noise, **most)
+        )
 
     with (
         standing_in(CountAboveThreshold, _Monitor),
@@ -281,8 +164,23 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
         replaced(PrivateHistogram, release=release),
         replaced(ExponentialMechanism, draw=draw),
         replaced(CorrelatedSumsRun, release=summed),
+        replaced(IncrementalSelectionRun, draw=grown),
+        replaced(TreeSelection, draw_among=planted),
+        replaced(LinearPool, draw=pooled),
     ):
         yield
+
+
+def _records(sample: Sample) -> Counter[Hashable]:
+    """Count each record with each label."""
+    return Counter(
+        {
+            (*cells, label): int(count)
+            for label, row in enumerate(sample.counts)
+            for cells, count in zip(sample.cells.tolist(), row, strict=True)
+            if count
+        }
+    )
 
 
 class _Run(Protocol):

@@ -201,7 +201,9 @@ enumerated.
 `IncrementalSelection` with all its proposals, and `LinearPool` for given words, are enumerated as
 they run in `tests/unit/audit/exact/test_running_code.py`, beside a broken variant of each. What
 `WideGaussian` makes of each of the 2^64 words of a proposal, for its smallest variance, is compared
-with the law in whole numbers in `test_wide_words.py`, beside four broken variants.
+with the law in whole numbers in `test_wide_words.py`, beside four broken variants. What reaches
+them from two neighbouring streams (growing scores, the rule that a pool is near and the batch of a
+draw, sums) is compared in `tests/unit/audit/test_learner_grey_box.py`.
 """
 
 HEADER = """# What the auditor finds

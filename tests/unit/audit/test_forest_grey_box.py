@@ -19,13 +19,9 @@ from tests.unit.audit.replays import (
 )
 
 from littlestone.audit.controls import broken_forests as broken
-from littlestone.audit.grey_box import (
-    SensitivityError,
-    check_sensitivity,
-    differences,
-    total_price,
-)
+from littlestone.audit.grey_box import check_sensitivity, differences, total_price
 from littlestone.audit.substitution import Place, altered, with_engine
+from littlestone.audit.visits import SensitivityError
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.learners.lazy_forest import algorithm as lazy_forest_engine
 from littlestone.learners.lazy_forest.layer import ForestTable

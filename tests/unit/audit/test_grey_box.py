@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from littlestone.audit.grey_box import SensitivityError, check_sensitivity
+from littlestone.audit.grey_box import check_sensitivity
+from littlestone.audit.visits import SensitivityError
 from littlestone.privacy.mechanisms.above_threshold import AboveThreshold
 from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism

@@ -13,18 +13,22 @@ import pytest
 from tests.unit.audit.replays import Stream, streams
 
 from littlestone.audit.controls.broken_learners import CountsKept
-from littlestone.audit.grey_box import (
-    Difference,
-    SensitivityError,
-    check_sensitivity,
-    differences,
-)
-from littlestone.audit.substitution import Place, with_engine
+from littlestone.audit.grey_box import check_sensitivity, differences
+from littlestone.audit.substitution import Place, replaced, with_engine
+from littlestone.audit.visits import Difference, SensitivityError
+from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.rules import Scorecard
+from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
+from littlestone.learners.disjoint_batches.linear_pool import LinearPool
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches
+from littlestone.learners.experts.exponential_weights import ExponentialWeights
 from littlestone.learners.lazy_forest import eager_forest
 from littlestone.learners.lazy_forest.eager_forest import EagerForest
 from littlestone.learners.lazy_forest.fresh_copies import FreshCopies
@@ -208,3 +212,98 @@ def test_a_gradient_that_is_not_cut_off_is_noticed() -> None:
         check_sensitivity(
             broken, [FIRST] * 45, changed_round=5, instead=OTHER, seed=1, adds_up=False
         )
+
+
+# Draws that read scores as they grow (IncrementalSelection).
+
+
+def weighted() -> AgnosticFinite:
+    budget: Any = {"rounds": 40, "epsilon": 1.0, "delta": 1e-6}
+    experts = ExponentialWeights(experts=7, **budget)
+    return AgnosticFinite(concepts=Thresholds(6), experts=experts, **budget)
+
+
+@streams(40)
+def test_growing_scores_move_by_one_example(
+    stream: Stream, changed: int, instead: tuple[int, int], seed: int
+) -> None:
+    visits = check_sensitivity(
+        weighted(), stream, changed_round=changed, instead=instead, seed=seed, adds_up=False
+    )
+    assert {visit.door for visit in visits} == {"IncrementalSelection"}
+
+
+def test_a_loss_that_is_counted_twice_is_noticed() -> None:
+    once = LossTable.add
+
+    def twice(table: LossTable, x: Any, y: int, count: int = 1) -> None:
+        once(table, x, y, 2 * count)
+
+    stream = [(2, 1), (3, 0)] * 20
+    with replaced(LossTable, add=twice), pytest.raises(SensitivityError, match="scores changed"):
+        check_sensitivity(
+            weighted(), stream, changed_round=3, instead=(5, 1), seed=1, adds_up=False
+        )
+
+
+# Trees and linear rules (TreeSelection, LinearPool).
+
+RECORDS = DecisionTrees(
+    Schema.from_mapping({"a": {"grid": [0, 1]}, "b": {"values": ["x", "y"]}}), 1
+)
+ROWS = [((i % 3, i // 2 % 2), int(i % 5 < 2)) for i in range(40)]
+
+
+def trees() -> DisjointBatches:
+    return DisjointBatches(concepts=RECORDS, epsilon=1.0, first=4, directions=6, alike=True)
+
+
+@pytest.mark.parametrize("changed", range(0, 40, 3))
+@pytest.mark.parametrize("instead", [((0, 0), 1), ((2, 1), 0)])
+def test_a_record_is_read_by_one_draw(changed: int, instead: Any) -> None:
+    visits = check_sensitivity(trees(), ROWS, changed_round=changed, instead=instead, seed=changed)
+    doors = {visit.door for visit in visits}
+    assert (
+        {"LinearPool", "TreeSelection"}
+        <= doors
+        <= {
+            "ExponentialMechanism",
+            "LinearPool",
+            "TreeSelection",
+        }
+    )
+
+
+class _KeepsTheBatch(DisjointBatchesEngine):
+    """Every draw reads all earlier batches, too."""
+
+    _kept: Any = ([], [])
+
+    def _draw(self) -> None:
+        points, labels = self._kept
+        self._points, self._labels = points + self._points, labels + self._labels
+        self._kept = self._points, self._labels
+        super()._draw()
+
+
+def test_a_batch_that_is_read_again_is_noticed() -> None:
+    broken = with_engine(trees(), _KeepsTheBatch)
+    with pytest.raises(SensitivityError, match="where 1 is promised"):
+        check_sensitivity(broken, ROWS, changed_round=0, instead=((2, 1), 0), seed=1)
+
+
+class _Aimed(DisjointBatchesEngine):
+    """Directions are drawn near a rule that the batch decides."""
+
+    def _draw(self) -> None:
+        ones = sum(map(int, self._labels))
+        aim = Scorecard(RECORDS.schema, 0, ((1000 * ones,), (3000, 0)))
+        draw = LinearPool.draw
+        with replaced(LinearPool, draw=lambda pool, near, **how: draw(pool, aim, **how)):
+            super()._draw()
+
+
+def test_directions_that_depend_on_the_batch_are_noticed() -> None:
+    broken = with_engine(trees(), _Aimed)
+    with pytest.raises(SensitivityError, match="directions"):
+        check_sensitivity(broken, ROWS, changed_round=2, instead=((0, 0), 1 - ROWS[2][1]), seed=1)

@@ -11,8 +11,9 @@ from tests.reference.coupled_forest import CoupledForest, Coupling, Matching, wi
 
 from littlestone.audit.controls import broken_forests as broken
 from littlestone.audit.exact.tape import law_of
-from littlestone.audit.grey_box import SensitivityError, Visit, check_sensitivity
+from littlestone.audit.grey_box import check_sensitivity
 from littlestone.audit.substitution import Place, with_engine
+from littlestone.audit.visits import SensitivityError, Visit
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest import algorithm as lazy_forest_engine
 from littlestone.learners.lazy_forest.recipe import LazyForest

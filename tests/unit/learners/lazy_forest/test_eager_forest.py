@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.audit.grey_box import SensitivityError, check_sensitivity
+from littlestone.audit.grey_box import check_sensitivity
+from littlestone.audit.visits import SensitivityError
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.game.adversaries.replay import Replay
