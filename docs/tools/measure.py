@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from docs.tools import beside_floors, practice
+from docs.tools import beside_floors, in_theory, practice
 from docs.tools.written import (
     DOCS,
     markdown_table,
@@ -214,6 +214,7 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
             ],
         ),
         **beside_floors.tables(measured),
+        **in_theory.tables(),
     }
 
 
