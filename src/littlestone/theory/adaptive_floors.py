@@ -69,7 +69,9 @@ class WaitingGame:
         tried = [
             (game(burst, longest, refined=False), longest)
             for burst in range(0, int(np.searchsorted(reached, 0.6)), max(1, int(0.1 / epsilon)))
-            for longest in curve.lengths(rounds / reached[burst] if reached[burst] else math.inf)
+            for longest in curve.lengths(
+                rounds / float(reached[burst]) if reached[burst] else math.inf
+            )
             if rounds - burst - 2 * longest + 1 >= 1
         ]
         tried.sort(key=lambda pair: -pair[0].mistakes)
@@ -103,6 +105,13 @@ class _Curve:
 
     epsilon: float
     delta: float
+
+    def __post_init__(self) -> None:
+        """Make floats of exact numbers; a positive delta stays positive."""
+        for name in ("epsilon", "delta"):
+            exact = getattr(self, name)
+            near = float(exact)
+            object.__setattr__(self, name, near if near >= exact else upwards(near))
 
     @property
     def growth(self) -> float:

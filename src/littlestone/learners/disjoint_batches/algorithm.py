@@ -13,6 +13,7 @@ from littlestone.concepts.capabilities import Branching, WithConstants
 from littlestone.concepts.domain import block_of
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import Hypothesis, Label, Point
+from littlestone.errors import SnapshotError
 from littlestone.learners.engine import Engine
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
@@ -105,8 +106,11 @@ class DisjointBatchesEngine(Engine):
         return super().state()
 
     def loaded(self) -> None:
-        """Find out how many single rounds fill the batch."""
+        """Find out how many single rounds fill the batch; neither it nor a window is full."""
         self._room = self._size - sum(map(len, self._rows))
+        watched, window = len(self._window_labels), self._recipe.window or 1
+        if not (len(self._labels) < self._room and watched < window):
+            raise SnapshotError("a batch or window of this snapshot was full before its draw")
 
     def step(self, x: Any, y: Label, /) -> None:
         """Add an example to the batch or the window, and draw when it is full."""
