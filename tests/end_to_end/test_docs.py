@@ -153,6 +153,14 @@ def test_every_command_is_on_the_page_of_commands() -> None:
     assert set(re.findall(r"^## ([\w-]+)$", page, re.MULTILINE)) == known
 
 
+@pytest.mark.parametrize(
+    "page",
+    ["tutorial", "fleet", "reference/commands", "reference/serving", "reference/integrations"],
+)
+def test_the_page_of_each_door_links_to_the_choice_of_a_learner(page: str) -> None:
+    assert "which-learner.md)" in (DOCS / f"{page}.md").read_text(encoding="utf-8")
+
+
 def test_no_fence_is_overlooked() -> None:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
