@@ -67,14 +67,14 @@ def affordable(
     return min(most, max(4 * FIRST_STAGE, int(seconds / each)))
 
 
-def strength(name: str, *, seconds: float = CORRECT_SECONDS) -> Strength:
+def strength(name: str) -> Strength:
     """Audit one correct subject at its budget, by games and if possible exactly."""
     entry, rng, started = AUDITS[name], secure(), time.perf_counter()
     subject = entry.subject(entry.epsilon, entry.delta)
     runs = affordable(
         subject,
         entry.adversary,
-        seconds=(ENUMERATED_SHARE if entry.enumerated else entry.patience) * seconds,
+        seconds=(ENUMERATED_SHARE if entry.enumerated else entry.patience) * CORRECT_SECONDS,
         most=CORRECT_GAMES,
         rng=rng,
     )
@@ -101,11 +101,11 @@ def exact_curves(entry: Audit) -> Iterator[PrivacyCurve]:
             )
 
 
-def caught(name: str, *, seconds: float = CONTROL_SECONDS) -> AuditReport:
+def caught(name: str) -> AuditReport:
     """Audit one control until it is caught or the time is over."""
     control, rng = CONTROLS[name], secure()
     subject, adversary = control.subject, control.adversary
-    runs = affordable(subject, adversary, seconds=seconds, most=CONTROL_GAMES, rng=rng)
+    runs = affordable(subject, adversary, seconds=CONTROL_SECONDS, most=CONTROL_GAMES, rng=rng)
     return audit(subject, adversary, runs=runs, rng=rng)
 
 

@@ -56,6 +56,7 @@ FALSE_REFUTATION = 1e-9
 """The probability with which a true statement may be refuted."""
 ADVANTAGE = 4
 """In units of the regret bound; uniformly drawn experts lose nearly this much."""
+_MOST_GROUPS = 1 << 20
 
 
 def forced_mistakes(learner: Any, *, runs: int, rng: Randomness) -> list[int]:
@@ -141,7 +142,6 @@ def closest_expert(
     *,
     switch_grid: int,
     most_switches: int | None = None,
-    most_groups: int = 1 << 20,
 ) -> int:
     """Return in how many rounds the closest constructed expert differs from ``concept``.
 
@@ -154,7 +154,7 @@ def closest_expert(
         losses,
         switch_times=(len(xs) - 1) // switch_grid,
         most_switches=base.mistake_bound if most_switches is None else most_switches,
-        most_groups=most_groups,
+        most_groups=_MOST_GROUPS,
     )
     for round_number, x in enumerate(xs, start=1):
         losses.add(x, concept(x))

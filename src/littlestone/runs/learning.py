@@ -27,6 +27,7 @@ from littlestone.runs.published import (
 )
 
 _COMPARED: Final = 50  # rows by which a file is recognized
+_HEARTBEAT_SECONDS: Final = 60.0
 _FEW: Final = 16  # below this, columns do not pay off
 _TWICE: Final = "under another name a row is read a second time, beyond --max-contributions"
 
@@ -237,7 +238,6 @@ def learn(
     named_by_line: bool = False,
     name_said: bool = False,
     at_ticks: bool = False,
-    heartbeat_seconds: float = 60.0,
     progress: Callable[[Tally], None] | None = None,
 ) -> Tally:
     """Take all events in groups; each group is on disk before its releases are published.
@@ -255,7 +255,6 @@ def learn(
             rejected.
         at_ticks: Publish at ticks only, and only what was ready before, so that the time to learn
             stays hidden.
-        heartbeat_seconds: The time between heartbeats.
         progress: Called with the counts after each group.
     """
     tally = Tally()
@@ -290,7 +289,7 @@ def learn(
             waiting.add(item.stand_in)
         if waiting.size >= group or isinstance(item, Tick):
             if isinstance(item, Tick) or not at_ticks:
-                publisher.heartbeat(heartbeat_seconds)
+                publisher.heartbeat(_HEARTBEAT_SECONDS)
             take()
             if progress is not None:
                 progress(tally)

@@ -174,7 +174,7 @@ def fresh_majority(epsilon: float, *, keys: int = 8, share: float = 0.3) -> Priv
     return PrivateMajority(concepts=Points(keys), rounds=ROUNDS, epsilon=epsilon, plan=plan)
 
 
-def sampled_majority(epsilon: float, delta: float, *, keys: int = 8) -> PrivateMajority:
+def sampled_majority(epsilon: float, delta: float) -> PrivateMajority:
     """Return a majority with one vote and two phases; AboveThreshold gets the rest of epsilon."""
     rho = Fraction(ZeroConcentrated.largest(epsilon=epsilon, delta=delta).rho)
     rate = float_at_most(Fraction(math.sqrt(2 * rho)) * Fraction(999, 1000))
@@ -184,7 +184,7 @@ def sampled_majority(epsilon: float, delta: float, *, keys: int = 8) -> PrivateM
         epochs=(EpochPlan(votes=1, rate=rate, weights=(1,), thresholds=(1, 1)),),
     )
     return PrivateMajority(
-        concepts=Points(keys), rounds=ROUNDS, epsilon=epsilon, delta=delta, plan=plan
+        concepts=Points(8), rounds=ROUNDS, epsilon=epsilon, delta=delta, plan=plan
     )
 
 

@@ -124,10 +124,10 @@ def singly(items: Iterable[Item]) -> Iterator[Event | BadRow]:
 
 
 def event_reader(
-    concepts: ConceptClass, columns: Columns, *, at_once: bool, form: Form | None = None
+    concepts: ConceptClass, columns: Columns, *, at_once: bool
 ) -> Callable[[Iterator[Row]], Iterator[Event | BadRow]]:
     """Return a function that converts rows to events, for many small sources."""
-    reader = _block_reader(concepts, columns, at_once=at_once, form=form)
+    reader = _block_reader(concepts, columns, at_once=at_once, form=None)
     return lambda found: singly(reader(found))
 
 

@@ -53,10 +53,10 @@ _USUAL_PAGE: Final = 1000
 _DRAFT: Final = "[0-9a-f]" * 16
 
 
-def connect(dsn: str, *, name: str = "littlestone run") -> "psycopg.Connection[Any]":
+def connect(dsn: str) -> "psycopg.Connection[Any]":
     """Connect; each statement is a transaction unless one was begun."""
     try:
-        return psycopg.connect(dsn, autocommit=True, application_name=name)
+        return psycopg.connect(dsn, autocommit=True, application_name="littlestone")
     except psycopg.OperationalError as problem:
         raise UnreachableError(f"the database cannot be reached: {_reason(problem)}") from None
     except psycopg.Error:  # the message may quote the password
