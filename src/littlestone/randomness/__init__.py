@@ -90,7 +90,8 @@ class Randomness(NoiseOwner):
         """Return a uniform whole number below 2**count."""
         if type(count) is int and 0 < count <= _WORD_BITS:
             return self.word() >> (_WORD_BITS - count)
-        count = require.integer(count=count, at_least=0, at_most=_MOST_BITS)
+        if type(count) is not int or not 0 <= count <= _MOST_BITS:
+            count = require.integer(count=count, at_least=0, at_most=_MOST_BITS)
         value, have = 0, 0
         while have < count:
             value = (value << _WORD_BITS) | self.word()

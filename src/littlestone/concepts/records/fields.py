@@ -125,7 +125,8 @@ class Numeric(_Field):
 
     def cell(self, value: Any) -> int:
         """Return the cell of a value."""
-        if type(value) is int:  # the usual case, faster; same result
+        kind = type(value)
+        if kind is int or (kind is float and value == value):  # as below, for the usual cases
             return bisect_right(self.grid, value)
         number = exact_number(value)
         if number is None:
