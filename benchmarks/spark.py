@@ -78,7 +78,7 @@ def _learn(spark: Any, keys: int, each: int) -> tuple[float, float]:
         fleet.take(spark, path / "events", COLUMNS, sequence="n", until_empty=True)
         clock, processor = time.monotonic() - begun, _processor(os.getpid()) - used
         fleet.close()
-        assert folder.standing().rounds == keys * each
+        assert folder.progress().rounds == keys * each
     return clock, processor
 
 

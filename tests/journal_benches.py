@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from littlestone.errors import StoreError
-from littlestone.runs.journal.mark import NOWHERE, Mark, Standing, inode_of
+from littlestone.runs.journal.mark import NOWHERE, Mark, StorePosition, inode_of
 from littlestone.runs.journal.protocol import Entry, MemoryJournal, MemoryPlace
 from littlestone.runs.journal.sqlite import SqliteJournal, SqlitePlace
 
@@ -123,7 +123,7 @@ class LinesPlace:
             head = {"about": dict(about), "key": key.hex(), "branch": branch}
             draft.write_text(json.dumps(head) + "\n" + _line([first], ()))
             inode = draft.stat().st_ino
-            mark.write(Standing(about["identity"], NOWHERE, branch, inode, 0), sync=True)
+            mark.write(StorePosition(about["identity"], NOWHERE, branch, inode, 0), sync=True)
             draft.rename(self.path)
             journal = LinesJournal(self.path, mark)
             journal.enter(0, adopt=False)
@@ -193,7 +193,7 @@ class LinesReading:
 class LinesJournal(LinesReading):
     def __init__(self, path: Path, mark: Mark) -> None:
         super().__init__(path)
-        self._mark, self._standing = mark, Standing("", "", "", 0, 0)
+        self._mark, self._position = mark, StorePosition("", "", "", 0, 0)
         content = path.read_bytes()
         os.truncate(path, content.rfind(b"\n") + 1)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND)
@@ -204,8 +204,8 @@ class LinesJournal(LinesReading):
 
     def enter(self, round_number: int, *, adopt: bool) -> bool:
         head, inode, coming = self._head, os.fstat(self._file).st_ino, secrets.token_hex(16)
-        here = Standing(head["about"]["identity"], head["branch"], coming, inode, round_number)
-        self._standing, adopted = self._mark.enter(
+        here = StorePosition(head["about"]["identity"], head["branch"], coming, inode, round_number)
+        self._position, adopted = self._mark.enter(
             here, lambda branch: self._append(json.dumps({"branch": branch}) + "\n"), adopt=adopt
         )
         self._size = os.fstat(self._file).st_size
@@ -216,7 +216,7 @@ class LinesJournal(LinesReading):
     ) -> None:
         if any(self.get(entry.kind, entry.number) is not None for entry in new):
             raise StoreError(f"{self} has such an entry already")
-        if inode_of(self.path) != self._standing.copy or os.stat(self.path).st_size != self._size:
+        if inode_of(self.path) != self._position.copy or os.stat(self.path).st_size != self._size:
             raise StoreError(f"{self} was replaced while it was in use")
         self._append(_line(new, drop))
         self._size = os.fstat(self._file).st_size

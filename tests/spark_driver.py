@@ -19,7 +19,7 @@ from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE
 
 from littlestone.errors import StoreError
 from littlestone.runs.fleet import keyed
-from littlestone.runs.fleet.spark_folder import RELEASED, SparkFolder, Standing
+from littlestone.runs.fleet.spark_folder import RELEASED, FleetProgress, SparkFolder
 from littlestone.runs.fleet.spark_job import RowVisits, SparkFleet
 
 
@@ -29,13 +29,13 @@ class WatchedFleet(SparkFleet):
     log: Path
     dies: float
 
-    def _computed(self, rows: Any, before: Standing) -> Standing:
-        standing = super()._computed(rows, before)
+    def _computed(self, rows: Any, before: FleetProgress) -> FleetProgress:
+        progress = super()._computed(rows, before)
         with self.log.open("ab") as log:
             for part in sorted((self.folder.staging / f"kind={RELEASED}").glob("part-*")):
                 log.write(part.read_bytes())
         self.maybe_die()
-        return standing
+        return progress
 
     def maybe_die(self) -> None:
         if random.Random(os.urandom(8)).random() < self.dies:
@@ -80,9 +80,9 @@ def main(folder: str, secret: str, events: str, log: str, dies: str) -> None:
     fleet.log, fleet.dies = Path(log), float(dies)
     shown = place.publish
 
-    def publish(standing: Standing) -> None:
+    def publish(progress: FleetProgress) -> None:
         fleet.maybe_die()
-        shown(standing)
+        shown(progress)
 
     place.publish = publish  # type: ignore[method-assign]
     fleet.take(spark, Path(events), COLUMNS, sequence=SEQUENCE, files=1, until_empty=True)

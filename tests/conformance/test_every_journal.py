@@ -33,7 +33,7 @@ class HalfWritten(MemoryJournal):
         self, new: Sequence[Entry], *, drop: Sequence[tuple[str, int]] = (), round_number: int
     ) -> None:
         for entry in new:
-            super().write([entry], round_number=self._standing.round)
+            super().write([entry], round_number=self._position.round)
         super().write([], drop=drop, round_number=round_number)
 
 
@@ -52,7 +52,7 @@ class OneBranch(MemoryJournal):
         branch = self._place.branch
         adopted = super().enter(round_number, adopt=adopt)
         self._place.branch = branch
-        self._standing = self._place.mark = self._standing._replace(branch=branch)
+        self._position = self._place.mark = self._position._replace(branch=branch)
         return adopted
 
 

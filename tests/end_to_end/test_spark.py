@@ -75,9 +75,9 @@ def killed_again_and_again(fleet: Fleet, kills: int) -> dict[str, int]:
         driver = fleet.driver(dies)
         enough = dies == 1.0 or killed["workers"] + killed["drivers"] >= kills
         for whom in () if enough else ("workers", "drivers"):
-            soon = fleet.folder.standing().batches + chance.randrange(3)
+            soon = fleet.folder.progress().batches + chance.randrange(3)
             if until(
-                lambda: python_workers(driver.pid) and fleet.folder.standing().batches >= soon,  # noqa: B023
+                lambda: python_workers(driver.pid) and fleet.folder.progress().batches >= soon,  # noqa: B023
                 driver,
             ):
                 time.sleep(chance.uniform(0.0, 2.0))
@@ -130,7 +130,7 @@ def test_kills_change_nothing(fleet: Fleet, tmp_path: Path) -> None:
         f"{differ} differ"
     )
     assert len(computed) > len(published) and not differ
-    assert fleet.folder.standing().rounds == 30 * 60
+    assert fleet.folder.progress().rounds == 30 * 60
     assert list(fleet.folder.lines(REFUSED)) == []
 
 
@@ -178,7 +178,7 @@ def test_lines_that_cannot_be_taken_are_handed_back_and_end_nothing(
     fleet.work(spark)
     refused = [json.loads(line) for line in fleet.folder.lines(REFUSED)]
     reasons = sorted(line["reason"] for line in refused)
-    assert len(reasons) == 7 and fleet.folder.standing().early == 2
+    assert len(reasons) == 7 and fleet.folder.progress().early == 2
     assert "past the horizon" in reasons[-1]
     assert {line["line"] for line in refused} >= {"{", line_of("b", 1, 64, 0)}
     assert sum("missing or cannot be read" in reason for reason in reasons) == 3
@@ -193,9 +193,9 @@ def test_lines_that_cannot_be_taken_are_handed_back_and_end_nothing(
     fleet.work(spark)
     events = {"a": [(7, 1), (5, 0), (9, 1), (1, 0)]}
     assert fleet.published() == expected(read_secret(fleet.secret), events)
-    standing = fleet.folder.standing()
-    assert (standing.keys, standing.rounds, standing.refused) == (1, 4, 7)
-    assert (standing.batches, standing.early) == (3, 1)
+    progress = fleet.folder.progress()
+    assert (progress.keys, progress.rounds, progress.refused) == (1, 4, 7)
+    assert (progress.batches, progress.early) == (3, 1)
 
 
 def test_a_checkpoint_that_was_put_back_is_refused(
@@ -217,7 +217,7 @@ def test_a_checkpoint_that_was_put_back_is_refused(
     write(fleet.events, "2.jsonl", [line_of("a", 2, 60, 1)])  # the source goes on otherwise
     with pytest.raises(RollbackError, match="checkpoint of Spark was put back"):
         fleet.work(spark)
-    assert fleet.folder.standing().rounds == 1 and set(fleet.published()) <= set(now)
+    assert fleet.folder.progress().rounds == 1 and set(fleet.published()) <= set(now)
     # Further behind than one batch nothing is computed at all.
     put_back()
     write(fleet.events, "2.jsonl", [line_of("a", 2, 4, 0)])

@@ -258,7 +258,7 @@ def test_a_stream_of_lines_is_taken_and_not_mixed_with_files(
     write(fleet.events, "2.jsonl", [line_of("a", 2, 3, 0)])
     mine.run(lines, FLEET_COLUMNS, sequence=SEQUENCE, until_empty=True)
     mine.close()
-    assert fleet.folder.standing().rounds == 2
+    assert fleet.folder.progress().rounds == 2
     (tmp_path / "other").mkdir()
     other = Fleet(tmp_path / "other")
     other.work(spark)

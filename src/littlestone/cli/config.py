@@ -71,7 +71,7 @@ def declared_space(
 ) -> tuple[Mapping[str, Any] | None, str | None]:
     """Return the tables of the schema, or the class: from the command line, else the file."""
     inline: Mapping[str, Any] | None = ctx.meta.get(INLINE)
-    here = [_is_said_here(ctx, name) for name in ("schema", "concepts")]
+    here = [_is_given(ctx, name) for name in ("schema", "concepts")]
     if here == [True, False]:
         concepts = None
     elif here == [False, True]:
@@ -81,7 +81,7 @@ def declared_space(
     return toml(path), concepts
 
 
-def _is_said_here(ctx: typer.Context, name: str) -> bool:
+def _is_given(ctx: typer.Context, name: str) -> bool:
     source = ctx.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

@@ -112,7 +112,7 @@ def put(
             position=position,
         )
         typer.echo(f"{database.put_many(connection, recipe, parts):,} events put")
-        shared.tell_unfinished(position, source, again="put the file again")
+        shared.warn_of_unfinished_line(position, source, again="put the file again")
 
 
 @app.command()
@@ -144,7 +144,7 @@ def work(
         finally:
             mark.close()
         typer.echo(f"{taken:,} events taken")
-        worker.complain()
+        worker.raise_refused()
 
 
 @app.command()
@@ -155,7 +155,7 @@ def status(
     """Show the status of the fleet, and what it promises to whom."""
     with database.connect(dsn) as connection:
         terms, found = database.terms_of(connection), database.status(connection)
-        shared.tell_standing(terms, found, as_json)
+        shared.print_progress(terms, found, as_json)
 
 
 @app.command()

@@ -113,7 +113,7 @@ def put(
             users.append(event.user)
         typer.echo(f"{blocklist.put(connection, recipe, first, xs, ys, users):,} rounds put")
         again = "put the file again with --first, the round of its first row"
-        shared.tell_unfinished(position, source, again=again)
+        shared.warn_of_unfinished_line(position, source, again=again)
 
 
 @app.command()
@@ -151,7 +151,7 @@ def status(dsn: shared.Dsn, as_json: shared.WithLedger = False) -> None:
         terms, found = blocklist.terms_of(connection), blocklist.status(connection)
         promise = _promise(terms.recipe, terms.users)
         ledger = list_ledger(terms.recipe, promise, found, terms.users)
-        shared.tell(found, promise, ledger, as_json)
+        shared.print_status(found, promise, ledger, as_json)
 
 
 @app.command()

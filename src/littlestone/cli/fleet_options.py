@@ -63,13 +63,15 @@ of_a_new_fleet = options_of(NewFleet, "fleet")
 """Decorates a command whose argument ``fleet`` is built from the options of ``NewFleet``."""
 
 
-def tell_standing(terms: Terms, found: dict[str, int], as_json: bool) -> None:
+def print_progress(terms: Terms, found: dict[str, int], as_json: bool) -> None:
     """Print the status of a fleet, and what it promises to whom."""
     fleet = PerKey(learner=recipe_of(terms), max_keys=terms.max_keys, users=terms.users)
-    tell(found, fleet.promise, fleet_ledger(fleet, found), as_json)
+    print_status(found, fleet.promise, fleet_ledger(fleet, found), as_json)
 
 
-def tell(found: dict[str, int], promise: str, ledger: dict[str, Any], as_json: bool) -> None:
+def print_status(
+    found: dict[str, int], promise: str, ledger: dict[str, Any], as_json: bool
+) -> None:
     """Print a status with its promise, or JSON with the ledger."""
     if as_json:
         typer.echo(json.dumps({"status": found, "ledger": ledger}, ensure_ascii=False))
@@ -79,7 +81,7 @@ def tell(found: dict[str, int], promise: str, ledger: dict[str, Any], as_json: b
         typer.echo(f"{name:>14} {number:>15,}")
 
 
-def tell_unfinished(position: Position, source: str, *, again: str) -> None:
+def warn_of_unfinished_line(position: Position, source: str, *, again: str) -> None:
     """Warn of a last line that was not put because it has no line end."""
     if position.unfinished is not None:
         typer.echo(

@@ -91,7 +91,7 @@ def work(
 
     place = SparkFolder(folder)
     fleet = SparkFleet(place, recipe_of(place.terms), secret, adopt=adopt)
-    before = place.standing().rounds
+    before = place.progress().rounds
     columns = Columns(label=label, feature=feature, identity=key, positive=positive)
     try:
         left = fleet.take(
@@ -108,7 +108,7 @@ def work(
         left = []
     finally:
         fleet.close()
-        typer.echo(f"{place.standing().rounds - before:,} events taken")
+        typer.echo(f"{place.progress().rounds - before:,} events taken")
     wrong = [found for found in left if not found.by_name]
     if wrong:
         rest = " …; littlestone fleet spark releases --refused names all" * (
@@ -124,12 +124,12 @@ def work(
 def status(folder: Folder, as_json: shared.WithLedger = False) -> None:
     """Show the status of the fleet, and what it promises to whom."""
     place = SparkFolder(folder)
-    found = asdict(place.standing())
+    found = asdict(place.progress())
     found.pop("chain")
     found["behind a gap"] = found.pop("early")  # as in PostgreSQL
     taken, left = census(place.path)
     found |= {"files": taken, "files not taken": len(left)}
-    shared.tell_standing(place.terms, found, as_json)
+    shared.print_progress(place.terms, found, as_json)
 
 
 @app.command()

@@ -173,7 +173,7 @@ def run(
     inputs["the book"] = book
     refuse_overlap({"out": out, "report": report_path}, inputs, store=place.file)
     publisher = Publisher(sys.stdout.buffer if out is None else out)
-    name_said = origin is not None
+    source_named = origin is not None
     origin = Path(source).name.removesuffix(".gz") if origin is None else origin
     columns = Columns(
         label=label,
@@ -203,7 +203,7 @@ def run(
             place,
             users=user,
             adopt=adopt,
-            witness=publisher.testify,
+            witness=publisher.refuse_old_store,
         )
         if tables is not None:
             _refuse_other_ranges(durable, ranges, store)
@@ -244,7 +244,7 @@ def run(
                 group=group,
                 policy=_policy(durable.run.recipe.concepts, bad_rows),
                 named_by_line=identity is None,
-                name_said=name_said,
+                source_named=source_named,
                 progress=progress.show,
             )
         if position.unfinished is not None:

@@ -245,7 +245,7 @@ for _name, _command in COMMANDS.items():
     app.command(_name, help=_command.line, rich_help_panel=_command.panel)(lambda: None)
 
 
-def tell_version(wanted: bool) -> None:
+def print_version(wanted: bool) -> None:
     """Print the version and exit."""
     if wanted:
         typer.echo(f"littlestone {__version__}")
@@ -256,7 +256,7 @@ def tell_version(wanted: bool) -> None:
 def littlestone(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=tell_version, is_eager=True, help="Print the version."),
+        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Differentially private online learning against an adaptive adversary."""

@@ -255,7 +255,7 @@ class DurableRun:
         """Return the ids of taken events that end with the text."""
         return self._log.ids_ending(text)
 
-    def alike(self, events: Sequence[Event]) -> list[bool | None]:
+    def same_content(self, events: Sequence[Event]) -> list[bool | None]:
         """Return whether each was taken with the same example and user; None if its id is new."""
         events = require.listed(Event, events=events)
         known = [self._log.find(event.id) for event in events]

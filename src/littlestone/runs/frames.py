@@ -106,7 +106,7 @@ def learn_frame(
             publisher,
             policy=policy,
             named_by_line=identity is None,
-            name_said=True,
+            source_named=True,
         )
     finally:
         publisher.close()
@@ -152,7 +152,9 @@ def _opened(
                 f"{place} was created with {_meaning(made)}, not {_meaning(meaning)}: one rule "
                 f"cannot learn two meanings of a label"
             )
-        durable = DurableRun.resume(learner, place, users=columns.user, witness=publisher.testify)
+        durable = DurableRun.resume(
+            learner, place, users=columns.user, witness=publisher.refuse_old_store
+        )
         enter(book, durable, place)
         return durable
     publisher.refuse_known()

@@ -133,7 +133,7 @@ class Publisher:
                 f"or publish to another file, where the budget adds to what was published"
             )
 
-    def testify(self, store: Published) -> None:
+    def refuse_old_store(self, store: Published) -> None:
         """Reject a store restored from an old copy, for a run that is about to continue."""
         if self._path is not None and self._path.is_file():
             with self._path.open("rb") as file:
@@ -236,7 +236,7 @@ def learn(
     group: int = 1000,
     policy: Policy = "reject",
     named_by_line: bool = False,
-    name_said: bool = False,
+    source_named: bool = False,
     at_ticks: bool = False,
     progress: Callable[[Tally], None] | None = None,
 ) -> Tally:
@@ -251,8 +251,8 @@ def learn(
         named_by_line: Event ids are line numbers. An event that was taken with another example then
             means an altered or another file: the run stops, because each following line would be
             lost or read twice.
-        name_said: The user named the source; otherwise a file that was read under another name is
-            rejected.
+        source_named: The user named the source; otherwise a file that was read under another name
+            is rejected.
         at_ticks: Publish at ticks only, and only what was ready before, so that the time to learn
             stays hidden.
         progress: Called with the counts after each group.
@@ -261,7 +261,7 @@ def learn(
     publisher.catch_up(run)
     publish = None if at_ticks else publisher
     waiting = Waiting()
-    unknown = named_by_line and not name_said
+    unknown = named_by_line and not source_named
 
     def take() -> None:
         nonlocal unknown
@@ -309,7 +309,7 @@ def _refuse_read_before(run: DurableRun, events: Sequence[Event]) -> list[str]:
         The names of other files whose lines the run has read.
     """
     begin, names = events[0].line or 0, list[str]()
-    if run.alike(events[:1]) != [None]:
+    if run.same_content(events[:1]) != [None]:
         return names  # it continues under its own name
     for line in sorted({begin, 1, 2}):  # with or without a header
         ending = f"line {line}"
@@ -317,7 +317,7 @@ def _refuse_read_before(run: DurableRun, events: Sequence[Event]) -> list[str]:
             name = known.removesuffix(ending)
             lines = (f"{name}line {(each.line or 0) + line - begin}" for each in events)
             same = [each._replace(id=id_) for each, id_ in zip(events, lines, strict=True)]
-            if False not in run.alike(same):
+            if False not in run.same_content(same):
                 raise StoreError(
                     f"these rows begin like those of {name.rstrip()!r}, which was read before. To "
                     f"continue it, give --source {shlex.quote(name.rstrip())}; only if they are "

@@ -86,7 +86,7 @@ _SAMPLE_TOO_LARGE = Subsampled(
 )
 
 
-def _batch_as_it_is(batch: Sequence[tuple[int, int]], rng: Randomness) -> Hypothesis:
+def _raw_batch(batch: Sequence[tuple[int, int]], rng: Randomness) -> Hypothesis:
     # If the sanitizer seems to have failed, the batch itself is used.
     concepts = Thresholds(2)
     sanitizer = TreeSanitizer(concepts=concepts, epsilon=1.0, labelled=True)
@@ -167,7 +167,7 @@ CONTROLS = (
     Control.one_shot(
         "batch-instead-of-synthetic",
         "a learner checks whether the sanitizer failed, and if so uses the batch itself",
-        _batch_as_it_is,
+        _raw_batch,
         OneQuestion(zero=[(0, 1), (0, 1)], one=[(0, 0), (0, 1)], notice=says(0)),
     ),
 )

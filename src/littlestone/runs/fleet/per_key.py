@@ -231,7 +231,7 @@ class PerKeyRun(snapshots.ContinuedOnce):
         """
         self._begin()
         while self._awake:
-            self._put_one_to_sleep()
+            self._evict_one()
         total = sum(map(rounds_of, self._asleep.values()))
         self._open_snapshot = snapshots.number_at(total, self.identity, private=True)
         packed = snapshots.pack(
@@ -266,11 +266,11 @@ class PerKeyRun(snapshots.ContinuedOnce):
             run = KeyedRun.at(self.recipe.learner, self._secret, key_name(name), state or None)
             self._awake[name] = run
             if len(self._awake) > _MOST_AWAKE:
-                self._put_one_to_sleep()
+                self._evict_one()
         self._awake.move_to_end(name)
         return run
 
-    def _put_one_to_sleep(self) -> None:
+    def _evict_one(self) -> None:
         """Store the least recently used run as its state; the order is independent of data."""
         name, run = self._awake.popitem(last=False)
         self._asleep[name] = run.state()

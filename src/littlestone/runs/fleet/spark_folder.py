@@ -35,7 +35,7 @@ _COLUMNS: Final = "columns.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FleetProgress:
     """The progress of a fleet after some batches; all of it is public except ``refused``."""
 
     batches: int = 0
@@ -61,14 +61,14 @@ class Standing:
         refused: int,
         seals: tuple[int, int],
         early: int = 0,
-    ) -> "Standing":
+    ) -> "FleetProgress":
         """Return the progress after one more batch, with the seals of its changed states added."""
         mixed = b"".join(seal.to_bytes(8, signed=True) for seal in seals)
         digest = hashlib.sha256(bytes.fromhex(self.chain) + mixed)
         # A batch without early events has the same digest with and without this field.
         counts = (self.batches, keys, rounds, releases, refused, *([early] if early else []))
         digest.update(repr(counts).encode())
-        return Standing(
+        return FleetProgress(
             self.batches + 1,
             self.keys + keys,
             self.rounds + rounds,
@@ -115,30 +115,30 @@ class SparkFolder:
         """Return the folder in which a batch is computed before it is visible."""
         return self.path / "staging"
 
-    def standing(self, batches: int | None = None) -> Standing:
+    def progress(self, batches: int | None = None) -> FleetProgress:
         """Return the progress after so many batches, or the newest."""
         known = [int(path.stem) for path in (self.path / "standing").glob("*.json")]
         wanted = max(known, default=0) if batches is None else batches
         if not wanted:
-            return Standing()
+            return FleetProgress()
         if wanted not in known:
             raise StoreError(
                 f"{self.path} has no record of the state after {wanted} batches: folder and "
                 f"checkpoint do not belong together. Restore the newest of both"
             )
         text = (self.path / "standing" / f"{wanted}.json").read_text(encoding="utf-8")
-        return Standing(**json.loads(text))
+        return FleetProgress(**json.loads(text))
 
-    def publish(self, standing: Standing) -> None:
+    def publish(self, progress: FleetProgress) -> None:
         """Make the staged batch visible. Idempotent for the same batch."""
         for kind in (REFUSED, RELEASED):
-            staged, shown = self.staging / f"kind={kind}", self._batch(kind, standing.batches)
+            staged, shown = self.staging / f"kind={kind}", self._batch(kind, progress.batches)
             if staged.exists() and not shown.exists():
                 _only_parts(staged)
                 os.rename(staged, shown)
-        _write(self.path / "standing" / f"{standing.batches}.json", json.dumps(asdict(standing)))
+        _write(self.path / "standing" / f"{progress.batches}.json", json.dumps(asdict(progress)))
         # The previous record stays: this batch is computed from it if it has to be repeated.
-        (self.path / "standing" / f"{standing.batches - 2}.json").unlink(missing_ok=True)
+        (self.path / "standing" / f"{progress.batches - 2}.json").unlink(missing_ok=True)
         shutil.rmtree(self.staging, ignore_errors=True)
 
     def needs_columns(self, columns: dict[str, str | None], *, begun: bool) -> bool:

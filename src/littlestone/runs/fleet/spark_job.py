@@ -32,9 +32,9 @@ from littlestone.runs.fleet.spark_folder import (
     REFUSED,
     RELEASED,
     SCHEMA,
+    FleetProgress,
     KeyVisits,
     SparkFolder,
-    Standing,
 )
 from littlestone.runs.intake.readers import Columns
 from littlestone.runs.journal.mark import Height, HighWater
@@ -147,7 +147,7 @@ class SparkFleet:
             The files that are still not taken at the end.
         """
         folder = self._apart(events)
-        with closing(Inbox(self.folder.path, done=self.folder.standing().batches)) as inbox:
+        with closing(Inbox(self.folder.path, done=self.folder.progress().batches)) as inbox:
             # No event was learned from the files as other columns read them.
             self._bind(columns, sequence, first=inbox.forget)
             lines = (
@@ -161,7 +161,7 @@ class SparkFleet:
                 while True:
                     query.processAllAvailable()
                     self._require_all_read(inbox, query)
-                    inbox.discard(self.folder.standing().batches)
+                    inbox.discard(self.folder.progress().batches)
                     more = inbox.take(folder, most=files)
                     for left in inbox.left:
                         if left not in reported:
@@ -172,7 +172,7 @@ class SparkFleet:
                     if not more:
                         query.awaitTermination(max(pause, 0.01))
             # A checkpoint restored from an old copy has nothing to compute, but is not done.
-            self.mark.check(0, self.folder.standing().height)
+            self.mark.check(0, self.folder.progress().height)
             return inbox.left
 
     def run(
@@ -263,9 +263,9 @@ class SparkFleet:
         """Bind the fleet to its columns once there are events; call ``first`` before."""
         if columns.user is not None:
             raise ValueError(NOT_COUNTED)
-        standing = self.folder.standing()
-        begun = bool(standing.rounds or standing.early)
-        begun = begun or self.mark.known(0).commits > standing.batches
+        progress = self.folder.progress()
+        begun = bool(progress.rounds or progress.early)
+        begun = begun or self.mark.known(0).commits > progress.batches
         found = {
             "key": columns.identity,
             "sequence": sequence,
@@ -305,14 +305,14 @@ class SparkFleet:
     def _publish(self, rows: "DataFrame", number: int) -> None:
         # A batch below the mark is rejected without computing it.
         self.mark.check(0, Height(number + 1, self.mark.known(0).chain))
-        standing = self._computed(rows, self.folder.standing(number))
-        self.mark.check(0, standing.height)
+        progress = self._computed(rows, self.folder.progress(number))
+        self.mark.check(0, progress.height)
         # The mark comes first: it always knows at least what was published.
-        self.mark.raise_to(0, standing.height)
+        self.mark.raise_to(0, progress.height)
         self.mark.sync()
-        self.folder.publish(standing)
+        self.folder.publish(progress)
 
-    def _computed(self, rows: "DataFrame", before: Standing) -> Standing:
+    def _computed(self, rows: "DataFrame", before: FleetProgress) -> FleetProgress:
         """Let Spark compute the batch and stage its lines; return the new progress."""
         sums = Observation()
         (  # all in one pass: a second one would compute every state again

@@ -130,11 +130,11 @@ def _seal(form: str, max_keys: int, users: str | None) -> str:
     return hashlib.sha256(json.dumps([max_keys, users, form]).encode()).hexdigest()
 
 
-def fleet_ledger(fleet: PerKey, standing: Mapping[str, int]) -> dict[str, Any]:
+def fleet_ledger(fleet: PerKey, progress: Mapping[str, int]) -> dict[str, Any]:
     """Return the entry of the fleet: mechanism, cost and rounds of one key, and their sum.
 
     An example is read by the run of its key alone, so the keys do not add up for it; a person
-    under ``max_keys`` keys pays for a group of that many examples. ``standing`` has the number of
+    under ``max_keys`` keys pays for a group of that many examples. ``progress`` has the number of
     keys and of rounds so far, which are public. The cost is that of all rounds a key may have,
     played or not: stopping early refunds nothing.
 
@@ -150,8 +150,8 @@ def fleet_ledger(fleet: PerKey, standing: Mapping[str, int]) -> dict[str, Any]:
         "public": ["which keys there are", "the number of rounds of each key"],
         "entries": [
             {
-                **_entry(learner, standing["rounds"]),
-                "keys": standing["keys"],
+                **_entry(learner, progress["rounds"]),
+                "keys": progress["keys"],
                 "composition": "parallel over keys: an example pays once",
             }
         ],
@@ -173,7 +173,7 @@ def _counted(fleet: PerKey) -> dict[str, Any]:
 
 
 def list_ledger(
-    learner: PrivateKeys, promise: str, standing: Mapping[str, int], users: str | None = None
+    learner: PrivateKeys, promise: str, progress: Mapping[str, int], users: str | None = None
 ) -> dict[str, Any]:
     """Return the entry of one blocklist, whose keys are secret.
 
@@ -187,7 +187,7 @@ def list_ledger(
         "public": ["the number of rounds"],
         "entries": [
             {
-                **_entry(learner, standing["rounds"]),
+                **_entry(learner, progress["rounds"]),
                 "composition": "none: one mechanism for all keys, however many are listed",
             }
         ],

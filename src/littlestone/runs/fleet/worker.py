@@ -96,7 +96,7 @@ class Worker:
                     ) from None
         return taken
 
-    def complain(self) -> None:
+    def raise_refused(self) -> None:
         """Raise if keys were rejected; all others have continued."""
         if not self.refused:
             return

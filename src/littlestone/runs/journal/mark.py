@@ -22,7 +22,7 @@ _KIND: Final = b"littlestone-mark-1"
 _MOST_BYTES: Final = 512
 
 
-class Standing(NamedTuple):
+class StorePosition(NamedTuple):
     """The state of a store: its identity, the last and the coming branch, its copy, its round."""
 
     identity: str
@@ -94,7 +94,7 @@ class Mark(MarkFile):
         """Open the mark; ``store`` is the store in messages, if it is not the file beside it."""
         self._store = store or str(beside)
         path = beside.with_name(beside.name + ".mark")
-        missing = _unvouched(self._store, str(path), "missing")
+        missing = _no_mark(self._store, str(path), "missing")
         super().__init__(path, create=create, missing=missing)
         try:
             self.hold(f"{self._store} is in use by another process")
@@ -109,19 +109,19 @@ class Mark(MarkFile):
         if known is not None and known.branch == NOWHERE:
             self.path.unlink(missing_ok=True)
 
-    def read(self) -> Standing | None:
+    def read(self) -> StorePosition | None:
         """Return what the mark knows; None if it is empty or damaged."""
         content = content_of(os.pread(self._file, _MOST_BYTES, 0))
         if content is None or not content.startswith(_KIND):
             return None
         _, identity, branch, coming, copy, round_number = content.decode().split()
-        return Standing(identity, branch, coming, int(copy), int(round_number))
+        return StorePosition(identity, branch, coming, int(copy), int(round_number))
 
-    def write(self, standing: Standing, *, sync: bool) -> None:
-        """Record ``standing``: it survives a kill, and with ``sync`` a power failure, too."""
-        self._head = standing.head()
+    def write(self, position: StorePosition, *, sync: bool) -> None:
+        """Record ``position``: it survives a kill, and with ``sync`` a power failure, too."""
+        self._head = position.head()
         self._summed = zlib.crc32(self._head)
-        self.advance(standing.round)
+        self.advance(position.round)
         if sync:
             os.fsync(self._file)
 
@@ -143,15 +143,15 @@ class Mark(MarkFile):
 
     def enter(
         self,
-        store: Standing,
+        store: StorePosition,
         set_branch: Callable[[str], None],
         *,
         adopt: bool,
-    ) -> tuple[Standing, bool]:
+    ) -> tuple[StorePosition, bool]:
         """Let a store continue in a new branch, which the mark names before the store does.
 
         Returns:
-            The new standing, and True if only ``adopt`` vouches for the store.
+            The new position, and True if only ``adopt`` vouches for the store.
         """
         adopted = self._vouch(store, adopt=adopt)
         self.write(store, sync=True)
@@ -160,15 +160,17 @@ class Mark(MarkFile):
         self.write(entered, sync=True)
         return entered, adopted
 
-    def _vouch(self, store: Standing, *, adopt: bool) -> bool:
+    def _vouch(self, store: StorePosition, *, adopt: bool) -> bool:
         return vouch(self.read(), store, adopt=adopt, place=str(self._store), mark=str(self.path))
 
 
-def vouch(known: Standing | None, store: Standing, *, adopt: bool, place: str, mark: str) -> bool:
+def vouch(
+    known: StorePosition | None, store: StorePosition, *, adopt: bool, place: str, mark: str
+) -> bool:
     """Reject ``store`` unless it follows its mark; True if only ``adopt`` vouches for it."""
     if known is None:
         if not adopt:
-            raise StoreError(_unvouched(place, mark, "empty or damaged"))
+            raise StoreError(_no_mark(place, mark, "empty or damaged"))
         return True
     if known.identity != store.identity:
         raise StoreError(
@@ -190,7 +192,7 @@ def vouch(known: Standing | None, store: Standing, *, adopt: bool, place: str, m
     return True
 
 
-def _unvouched(place: str, mark: str, state: str) -> str:
+def _no_mark(place: str, mark: str, state: str) -> str:
     return f"{mark} is {state}: nothing says that {place} is the newest. {_ADOPTING}"
 
 

@@ -21,7 +21,7 @@ import psycopg
 
 from littlestone.errors import InUseError, LittlestoneError, StoreError, UnreachableError
 from littlestone.runs.files import create_secret, fingerprint, read_secret, sync_folder
-from littlestone.runs.journal.mark import NOWHERE, Mark, Standing
+from littlestone.runs.journal.mark import NOWHERE, Mark, StorePosition
 from littlestone.runs.journal.protocol import BLOCKS, GROUPS, Entry
 
 DEFAULT_SECRET: Final = "littlestone.secret"
@@ -108,7 +108,7 @@ class PostgresPlace:
                         (run, *first),
                     )
                 copy = _copy_of(connection)
-            mark.write(Standing(about["identity"], NOWHERE, branch, copy, 0), sync=True)
+            mark.write(StorePosition(about["identity"], NOWHERE, branch, copy, 0), sync=True)
             os.rename(draft, self.secret)
             sync_folder(self.secret.parent)
             journal = PostgresJournal(self, mark)
@@ -233,15 +233,15 @@ class PostgresJournal(PostgresReading):
             connection.close()
             raise
         self._mark = mark
-        self._standing: Standing
+        self._position: StorePosition
 
     def enter(self, round_number: int, *, adopt: bool) -> bool:
         """Begin to write after ``round_number``, in a new branch."""
         with _refusing(self):
             coming, copy = secrets.token_hex(16), _copy_of(self._connection)
             identity = self.about()["identity"]
-            here = Standing(identity, self._branch, coming, copy, round_number)
-            self._standing, adopted = self._mark.enter(
+            here = StorePosition(identity, self._branch, coming, copy, round_number)
+            self._position, adopted = self._mark.enter(
                 here, lambda branch: self._set_branch(branch, round_number), adopt=adopt
             )
         return adopted
@@ -282,7 +282,7 @@ class PostgresJournal(PostgresReading):
     def _add(self, new: Sequence[Entry]) -> None:
         """Insert entries in one statement, so that a group needs one round trip."""
         kinds, numbers, bodies = map(list, zip(*new, strict=True))
-        values = (self._run, self._standing.branch, self._run, kinds, numbers, bodies)
+        values = (self._run, self._position.branch, self._run, kinds, numbers, bodies)
         if self._connection.execute(_ADD, values).rowcount != len(new):
             raise StoreError(
                 f"{self} was continued by another process. This run cannot be continued"

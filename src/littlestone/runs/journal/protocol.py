@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from littlestone.errors import InUseError, LittlestoneError, StoreError
-from littlestone.runs.journal.mark import Standing, vouch
+from littlestone.runs.journal.mark import StorePosition, vouch
 
 GROUPS: Final = "groups"
 """Events that were taken together after the checkpoint; the number is the last round."""
@@ -135,7 +135,7 @@ class MemoryPlace:
         self.entries: dict[str, dict[int, bytes]] = {}
         self.description: dict[str, str] = {}
         self.branch = ""
-        self.mark: Standing | None = None
+        self.mark: StorePosition | None = None
         self.held = False
 
     def __str__(self) -> str:
@@ -214,7 +214,7 @@ class MemoryJournal(MemoryReading):
         if place.held:
             raise InUseError(f"{place} is in use; close it first")
         self._open, place.held = True, True
-        self._standing: Standing
+        self._position: StorePosition
 
     @property
     def key(self) -> bytes:
@@ -224,12 +224,12 @@ class MemoryJournal(MemoryReading):
     def enter(self, round_number: int, *, adopt: bool) -> bool:
         """Begin to write after ``round_number``."""
         place, coming = self._place, secrets.token_hex(16)
-        here = Standing(
+        here = StorePosition(
             place.description["identity"], place.branch, coming, id(place), round_number
         )
         adopted = vouch(place.mark, here, adopt=adopt, place=str(place), mark="its mark")
         place.branch = coming
-        self._standing = place.mark = here._replace(branch=coming)
+        self._position = place.mark = here._replace(branch=coming)
         return adopted
 
     def write(
@@ -237,7 +237,7 @@ class MemoryJournal(MemoryReading):
     ) -> None:
         """Store new entries, drop old ones, then move the mark."""
         place = self._place
-        if place.branch != self._standing.branch:
+        if place.branch != self._position.branch:
             raise StoreError(
                 f"{place} was replaced while it was in use. The run cannot be continued"
             )
@@ -248,7 +248,7 @@ class MemoryJournal(MemoryReading):
         for kind, last in drop:
             for number in [known for known in place.entries[kind] if known <= last]:
                 del place.entries[kind][number]
-        self._standing = place.mark = self._standing._replace(round=round_number)
+        self._position = place.mark = self._position._replace(round=round_number)
 
     def close(self) -> None:
         """Release the journal. Idempotent."""

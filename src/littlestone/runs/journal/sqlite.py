@@ -17,7 +17,7 @@ from typing import Final
 
 from littlestone.errors import StoreError
 from littlestone.runs.files import sync_folder
-from littlestone.runs.journal.mark import NOWHERE, Mark, Standing
+from littlestone.runs.journal.mark import NOWHERE, Mark, StorePosition
 from littlestone.runs.journal.protocol import KINDS, Entry
 
 FORMAT: Final = 1
@@ -147,7 +147,7 @@ class SqliteJournal(SqliteReading):
         _beside(path, "-journal").unlink(missing_ok=True)  # a foreign file: a store has none
         super().__init__(path, _connect(path))
         self._mark, self._name = mark, str(path)
-        self._standing: Standing
+        self._position: StorePosition
         try:
             self._check_tables()
         except BaseException:
@@ -164,8 +164,8 @@ class SqliteJournal(SqliteReading):
         with _refusing(self.path):
             about, copy = self._about(), self.path.stat().st_ino
             coming = secrets.token_hex(16)
-            here = Standing(about["identity"], about["branch"], coming, copy, round_number)
-            self._standing, adopted = self._mark.enter(here, self._set_branch, adopt=adopt)
+            here = StorePosition(about["identity"], about["branch"], coming, copy, round_number)
+            self._position, adopted = self._mark.enter(here, self._set_branch, adopt=adopt)
         return adopted
 
     def write(
@@ -177,7 +177,7 @@ class SqliteJournal(SqliteReading):
             db.execute("BEGIN IMMEDIATE")
             row = db.execute("SELECT value FROM about WHERE name = 'branch'").fetchone()
             # If the file was replaced, another process may have continued it.
-            if row != (self._standing.branch,) or os.stat(self._name).st_ino != self._standing.copy:
+            if row != (self._position.branch,) or os.stat(self._name).st_ino != self._position.copy:
                 raise FileNotFoundError
             for kind, number, body in new:
                 db.execute(_INSERT[kind], (number, body))
@@ -252,7 +252,7 @@ def _place(target: Path, mark: Mark, about: dict[str, str], first: Entry) -> Non
         connection.execute(_INSERT[first.kind], (first.number, first.body))
         connection.close()
         inode = draft.stat().st_ino
-        mark.write(Standing(about["identity"], NOWHERE, about["branch"], inode, 0), sync=True)
+        mark.write(StorePosition(about["identity"], NOWHERE, about["branch"], inode, 0), sync=True)
         for name in ("-wal", "-shm", "-journal"):  # left by a lost store; SQLite would use them
             _beside(target, name).unlink(missing_ok=True)
         os.rename(draft, target)

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from littlestone.cli.main import app
 from littlestone.errors import StoreError
-from littlestone.runs.fleet.spark_folder import REFUSED, RELEASED, SparkFolder, Standing
+from littlestone.runs.fleet.spark_folder import REFUSED, RELEASED, FleetProgress, SparkFolder
 from littlestone.runs.fleet.terms import Terms
 
 
@@ -25,9 +25,9 @@ def stage(folder: SparkFolder, kind: str, *parts: str) -> None:
         (place / f".part-{number:05}-some-name.c000.txt.crc").write_text("?")
 
 
-def after(standing: Standing, **changed: int) -> Standing:
+def after(progress: FleetProgress, **changed: int) -> FleetProgress:
     counts = {"keys": 1, "rounds": 2, "releases": 3, "refused": 0} | changed
-    return standing.after(**counts, seals=(-5, 1 << 62))
+    return progress.after(**counts, seals=(-5, 1 << 62))
 
 
 def test_terms_are_what_they_were(tmp_path: Path) -> None:
@@ -44,9 +44,9 @@ def test_a_batch_is_seen_when_it_is_published_and_once(tmp_path: Path) -> None:
     folder = made(tmp_path)
     stage(folder, RELEASED, "a\nb\n", "c\n")
     assert list(folder.lines()) == []
-    first = after(folder.standing())
+    first = after(folder.progress())
     folder.publish(first)
-    assert list(folder.lines()) == [b"a", b"b", b"c"] and folder.standing() == first
+    assert list(folder.lines()) == [b"a", b"b", b"c"] and folder.progress() == first
     stage(folder, RELEASED, "a\nb\n", "c\n")  # computed again
     stage(folder, REFUSED, "z\n")  # and killed before this was seen
     folder.publish(first)
@@ -58,21 +58,21 @@ def test_a_batch_is_seen_when_it_is_published_and_once(tmp_path: Path) -> None:
 
 def test_a_standing_is_known_for_this_batch_and_the_one_before(tmp_path: Path) -> None:
     folder = made(tmp_path)
-    standing = Standing()
+    progress = FleetProgress()
     for number in range(4):
-        assert folder.standing(number) == standing
-        standing = after(standing)
-        folder.publish(standing)
+        assert folder.progress(number) == progress
+        progress = after(progress)
+        folder.publish(progress)
     (folder.path / "standing" / "5.json.partial").touch()  # somebody is writing
-    assert folder.standing(3).batches == 3 and folder.standing().rounds == 8
+    assert folder.progress(3).batches == 3 and folder.progress().rounds == 8
     with pytest.raises(StoreError, match="do not belong together"):
-        folder.standing(2)
+        folder.progress(2)
     with pytest.raises(StoreError, match="do not belong together"):
-        folder.standing(5)
+        folder.progress(5)
 
 
 def test_the_chain_tells_batches_apart() -> None:
-    start = Standing()
+    start = FleetProgress()
     chains = {
         after(start).chain,
         after(start, rounds=3).chain,

@@ -14,7 +14,7 @@ from littlestone.errors import RollbackError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.intake.event import Event
-from littlestone.runs.journal.mark import Mark, Standing
+from littlestone.runs.journal.mark import Mark, StorePosition
 
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=1000, epsilon=1.0)
 
@@ -149,11 +149,11 @@ def test_a_kill_between_mark_and_store_harms_nothing(
     """The mark names the branch that is being entered before the store does, and knows both."""
     write, calls = Mark.write, list[int]()
 
-    def killed(self: Mark, standing: Standing, *, sync: bool) -> None:
+    def killed(self: Mark, position: StorePosition, *, sync: bool) -> None:
         calls.append(1)
         if len(calls) == place:
             raise KeyboardInterrupt
-        write(self, standing, sync=sync)
+        write(self, position, sync=sync)
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(Mark, "write", killed)
