@@ -295,9 +295,8 @@ def test_a_file_that_needs_other_lines_is_refused_with_the_command_that_writes_t
     assert status == 2 and not Path("run.db").exists()
     command = re.search("python3 -c '[^']+' < [^ ]+ > [a-z]+.jsonl", said)
     assert command is not None, said
-    shell = command[0].replace("old.csv", name).replace("new.jsonl", "array.jsonl")
-    subprocess.run(shell.replace("python3", sys.executable, 1), shell=True, check=True)
-    status, said = littlestone(call.format("array.jsonl"))
+    subprocess.run(command[0].replace("python3", sys.executable, 1), shell=True, check=True)
+    status, said = littlestone(call.format(command[0].split()[-1]))
     assert status == 0 and f"{ROWS} events taken" in said
 
 

@@ -134,7 +134,9 @@ def test_predictions_are_those_of_the_steady_rule(command: Command) -> None:
         assert status == 0 and found[0] == ["flight", "prediction"]
         assert found[1:] == [[f"F{x}", str(label)] for x, label in enumerate(expected)]
     Path("odd.csv").write_text('delay,left\n"\nx,soon\n')
-    status, said, told = command("predict", "run.db", "odd.csv", "--out", "p.csv")
+    status, said, told = command("predict", "run.db", "odd.csv")
+    assert (status, said) == (2, "") and "most rows do not fit: 2 of 2" in told
+    status, said, told = command("predict", "run.db", "odd.csv", "--out", "p.csv", "--check", "0")
     assert status == 0 and "2 rows with something missing or unknown" in told
     assert Path("p.csv").read_text().splitlines()[0] == "line,prediction"
 

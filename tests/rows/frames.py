@@ -23,7 +23,7 @@ def of_frames(frame: Callable[[Public, Rows], Any]) -> Rounds:
 
     def rounds(public: Public, rows: Rows) -> list[str]:
         concepts = learner_over(public.schema).concepts
-        found = _rows(frame(public, rows), needed_columns(concepts, _USERS))
+        found = _rows(frame(public, rows), needed_columns(concepts.domain, _USERS))
         return list(map(told, events_of(iter(found), concepts, _USERS, at_once=True)))
 
     return rounds

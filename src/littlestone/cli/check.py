@@ -2,10 +2,13 @@
 
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from littlestone.choose.request import Request
 from littlestone.cli.config import declared_space
@@ -21,9 +24,10 @@ from littlestone.cli.options import (
     User,
     options_of,
 )
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.protocols import Domain
 from littlestone.runs.intake.checking import Findings, examine
 from littlestone.runs.intake.form import Form, shown
+from littlestone.runs.intake.lines import require_whole
 from littlestone.runs.intake.looks import column_advice, counted
 from littlestone.runs.intake.readers import Columns, needed_columns
 from littlestone.runs.intake.sources import dialect_of, is_live, rows
@@ -67,7 +71,8 @@ def run(
     space = None
     if tables is not None or spec is not None:
         declared = None if tables is None else fields_in(tables)
-        space = Request.from_json({"schema": declared, "class": spec, "rounds": 1000}).concepts
+        request = Request.from_json({"schema": declared, "class": spec, "rounds": 1000})
+        space = request.concepts.domain
     form = file.form()
     columns = Columns(
         label=label or "",
@@ -77,13 +82,20 @@ def run(
         at_least=at_least,
         user=user,
     )
-    needed = _needed(space, columns)
+    named = (columns.label, columns.identity, columns.user)
+    needed = [*filter(None, named)] if space is None else needed_columns(space, columns)
     delimiter, names = dialect_of(source, needed, form) if form.header else (form.delimiter, [])
     others = [name for name in names if name and name not in needed and names.count(name) == 1]
+    twice = sorted({name for name in names if name and names.count(name) > 1})
     found = rows(source, [*needed, *others], form, sys.stdin.buffer)
-    findings = examine(islice(found, most), space, columns, form=form, others=others)
+    form = replace(form, delimiter=delimiter)
+    findings = examine(islice(found, most), space, columns, form=form, others=others, source=source)
+    if not findings.rows:
+        raise ValueError(f"{source} has a header and no rows; nothing was checked")
     for line in _lines(findings, source, form, delimiter, columns, tables, max_contributions):
         typer.echo(line)
+    for name in twice:
+        typer.echo(f"- {name!r} is the name of {names.count(name)} columns: rename them to use one")
     for line in [] if space is None else findings.undeclared(space):
         typer.echo(f"- {line}")
     if findings.most_do_not_fit:
@@ -94,11 +106,50 @@ def run(
         raise BadRowError("only one label can be read; nothing was spent")
 
 
-def _needed(space: ConceptClass | None, columns: Columns) -> list[str]:
-    if space is not None:
-        return needed_columns(space, columns)
-    named = (columns.label, columns.identity, columns.user)
-    return [name for name in named if name]
+def check_first_rows(
+    source: str, domain: Domain, columns: Columns, form: Form, most: int, console: Console
+) -> None:
+    """Reject a file if its first rows do not fit, before anything is created or spent."""
+    if not most or is_live(source):
+        return
+    found, delimiter = _first_rows(source, domain, columns, form, most)
+    require_whole(Path(source))
+    refusal = found.refusal(columns.label)
+    if refusal is not None:
+        raise BadRowError(
+            f"{refusal}. Nothing was spent. littlestone check says more, with the same file, "
+            f"schema and label; --check 0 learns anyway"
+        )
+    if found.positive_is_mistyped:
+        raise BadRowError(
+            f"none of the first {found.rows:,} rows is labelled {columns.positive!r}, but "
+            f"{found.positive_is_mistyped} is there. Nothing was spent. Add --positive "
+            f"{found.positive_is_mistyped}; --check 0 learns anyway"
+        )
+    for warning in [*found.undeclared(domain), *found.warnings()]:
+        console.print(warning)
+    if delimiter not in (None, ",", form.delimiter):
+        console.print(f"{source}: values are separated by {delimiter!r}, by the header")
+
+
+def refuse_misread(source: str, domain: Domain, form: Form, most: int) -> None:
+    """Reject a file to predict if most of its first rows do not fit."""
+    if not most or is_live(source):
+        return
+    refusal = _first_rows(source, domain, Columns(label=""), form, most)[0].refusal("")
+    if refusal is not None:
+        raise BadRowError(f"{refusal}. Nothing was predicted; --check 0 predicts anyway")
+
+
+def _first_rows(
+    source: str, domain: Domain, columns: Columns, form: Form, most: int
+) -> tuple[Findings, str | None]:
+    """Examine the first rows of a file; return the delimiter, too."""
+    needed = needed_columns(domain, columns)
+    delimiter = dialect_of(source, needed, form)[0] if form.header else form.delimiter
+    form = replace(form, delimiter=delimiter)
+    found = islice(rows(source, needed, form, sys.stdin.buffer), most)
+    return examine(found, domain, columns, form=form, source=source), delimiter
 
 
 def _lines(
@@ -119,7 +170,7 @@ def _lines(
         yield f"- {problem}"
         if problem.mend:
             yield f"    add {problem.mend}"
-    if columns.label:
+    if columns.label and findings.label.rows:
         yield ""
         yield from _label_lines(findings, columns)
     if columns.user is not None and findings.users:
@@ -148,6 +199,5 @@ def _label_lines(findings: Findings, columns: Columns) -> Iterator[str]:
     yield f"label {columns.label!r}: {common}{more}"
     if findings.positive_is_mistyped:
         yield f"    no row has {columns.positive!r}, but {findings.positive_is_mistyped} is there"
-    mends = [one.mend for (name, _), one in findings.problems.items() if name == columns.label]
-    if any(mends):
-        yield f"    add {findings.label_advice}"
+    if len(label.values) == 1 and not label.missing:
+        yield "    all rows have this label: there is nothing to learn from them"

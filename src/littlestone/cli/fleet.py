@@ -9,7 +9,7 @@ from rich.console import Console
 
 from littlestone.cli import fleet_blocklist, fleet_spark
 from littlestone.cli import fleet_options as shared
-from littlestone.cli.learn import check_first_rows
+from littlestone.cli.check import check_first_rows
 from littlestone.cli.options import (
     AtLeast,
     Check,
@@ -101,7 +101,7 @@ def put(
             user=terms.users,
         )
         form, position = file.form(complete=complete), Position()
-        check_first_rows(source, recipe.concepts, columns, form, check, Console(stderr=True))
+        check_first_rows(source, recipe.concepts.domain, columns, form, check, Console(stderr=True))
         parts = numbered(
             source,
             recipe.concepts,

@@ -2,13 +2,12 @@
 
 import math
 import re
-import shlex
 import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -16,6 +15,7 @@ import typer
 from rich.console import Console
 
 from littlestone import require
+from littlestone.cli.check import check_first_rows
 from littlestone.cli.config import (
     declared_space,
     given_options,
@@ -45,12 +45,10 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.runs.book import Book, Reservation, enter
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.files import refuse_overlap, write_whole
-from littlestone.runs.intake.checking import examine
-from littlestone.runs.intake.form import Form
 from littlestone.runs.intake.lines import Position
 from littlestone.runs.intake.pace import Stopping
-from littlestone.runs.intake.readers import Columns, Item, needed_columns, read_blocks, singly
-from littlestone.runs.intake.sources import dialect_of, is_live, rows
+from littlestone.runs.intake.readers import Columns, Item, read_blocks, singly
+from littlestone.runs.intake.sources import is_live
 from littlestone.runs.journal.places import place_of, shown
 from littlestone.runs.journal.protocol import Place, reporting_damage
 from littlestone.runs.journal.run_log import read_about
@@ -190,7 +188,7 @@ def run(
 
     def opened(space: ConceptClass) -> Iterable[Item]:
         pipe = _standard_input()
-        check_first_rows(source, space, columns, form, check, console)
+        check_first_rows(source, space.domain, columns, form, check, console)
         return read_blocks(
             source, space, columns, standard_input=pipe, form=form, position=position
         )
@@ -272,35 +270,6 @@ def run(
     finally:
         publisher.close()
         durable.close()
-
-
-def check_first_rows(
-    source: str, space: ConceptClass, columns: Columns, form: Form, most: int, console: Console
-) -> None:
-    """Reject a file if its first rows do not fit, before anything is created or spent."""
-    if not most or is_live(source):
-        return
-    needed = needed_columns(space, columns)
-    found = examine(
-        islice(rows(source, needed, form, sys.stdin.buffer), most), space, columns, form=form
-    )
-    refusal = found.refusal(columns.label)
-    if refusal is not None:
-        raise BadRowError(
-            f"{refusal}. Nothing was spent. littlestone check {shlex.quote(source)} says more; "
-            f"--check 0 learns anyway"
-        )
-    if found.positive_is_mistyped:
-        raise BadRowError(
-            f"none of the first {found.rows:,} rows is labelled {columns.positive!r}, but "
-            f"{found.positive_is_mistyped} is there. Nothing was spent. Add --positive "
-            f"{found.positive_is_mistyped}; --check 0 learns anyway"
-        )
-    for warning in found.undeclared(space):
-        console.print(warning)
-    delimiter, _ = dialect_of(source, needed, form)
-    if delimiter not in (None, ",", form.delimiter):
-        console.print(f"{source}: values are separated by {delimiter!r}, by the header")
 
 
 def _new(

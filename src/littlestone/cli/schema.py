@@ -18,7 +18,8 @@ from littlestone.concepts.schema import PAID
 from littlestone.randomness import secure
 from littlestone.runs.book import Book
 from littlestone.runs.intake.form import Form
-from littlestone.runs.intake.sources import column_kinds, has_header, header, is_live
+from littlestone.runs.intake.parquet_rows import column_kinds
+from littlestone.runs.intake.sources import has_header, header, is_live
 from littlestone.runs.ranges import PaidRanges, proposed
 
 WHY = """\

@@ -6,18 +6,20 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from littlestone.adapters.frozen import FrozenClassifier
-from littlestone.cli.config import stored_learner
+from littlestone.cli.check import refuse_misread
+from littlestone.cli.config import stored_learner, stored_reading
 from littlestone.cli.learn import page_of
 from littlestone.cli.options import Feature, FormOptions, Source, options_of
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree
 from littlestone.concepts.hypotheses.vote import domain_of
-from littlestone.concepts.schema import LabelledSchema, label_values
+from littlestone.concepts.schema import LabelledSchema, Schema, label_values
 from littlestone.errors import InUseError, StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.durable import DurableRun
@@ -26,7 +28,13 @@ from littlestone.runs.intake.readers import read_points
 from littlestone.runs.journal.places import place_of, shown
 from littlestone.runs.journal.protocol import reporting_damage
 from littlestone.runs.journal.run_log import read_about, read_log, read_progress
-from littlestone.runs.published import AlteredError, examine, recent_rules, steady_rule
+from littlestone.runs.published import (
+    AlteredError,
+    examine,
+    is_store,
+    recent_rules,
+    steady_rule,
+)
 from littlestone.runs.ranges import from_text, promise_with
 from littlestone.runs.report import class_in_words
 
@@ -119,6 +127,7 @@ def _recipe(store: str, about: dict[str, str]) -> PrivateLearner:
 
 @options_of(FormOptions, "file")
 def predict(
+    ctx: typer.Context,
     file: FormOptions,
     rules: Rules,
     source: Source,
@@ -129,10 +138,18 @@ def predict(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="A CSV file; printed by default.")] = None,
     last: Last = False,
+    check: Annotated[
+        int,
+        typer.Option(
+            metavar="ROWS",
+            help="Over a schema: reject a file if most first rows do not fit; 0 checks none.",
+        ),
+    ] = 1000,
 ) -> None:
     """Predict with the steady rule: a vote of recent rules, by how long each was in force.
 
     The rule is printed on standard error. Labels are not read, and nothing is learned or spent.
+    With a store in place of its published file, the options that learn got are the defaults here.
 
     Over a schema each row has a prediction: what is missing or unknown counts as in learning.
     Otherwise a row that does not fit has an empty prediction, and the exit status is 2.
@@ -141,16 +158,22 @@ def predict(
     release = releases[-1]
     rule = steady_rule(releases[-1:] if last else releases)
     refuse_overlap({"out": out}, {"the input": Path(source)}, store=place_of(rules).file)
+    stored = stored_reading(ctx, read_about(rules)["options"], rules) if is_store(rules) else {}
+    feature = stored.pop("feature", feature)
+    reading = {name: value for name, value in stored.items() if hasattr(file, name)}
+    form, domain = replace(file, **reading).form(), domain_of(rule)
+    if isinstance(domain, Schema):
+        refuse_misread(source, domain, form, check)
     points = read_points(
         source,
-        domain_of(rule),
+        domain,
         feature=feature,
         name_column=identity,
         standard_input=sys.stdin.buffer,
-        form=file.form(),
+        form=form,
     )
     typer.echo(f"rule {release['release']} of run {release['run']}: {rule.describe()}", err=True)
-    values, odd, empty = label_values(domain_of(rule)), Counter[str](), 0
+    values, odd, empty = label_values(domain), Counter[str](), 0
     with nullcontext(sys.stdout) if out is None else out.open("w", newline="") as made:
         table = csv.writer(made, lineterminator="\n")
         table.writerow([identity or "line", "prediction"])

@@ -89,7 +89,7 @@ def learn_frame(
         user=user,
         origin=source or "",
     )
-    rows = list(_rows(frame, needed_columns(learner.concepts, columns)))
+    rows = list(_rows(frame, needed_columns(learner.concepts.domain, columns)))
     _look_first(rows, learner, columns, check)
     place, target = place_of(str(store)), Path(out)
     refuse_overlap({"out": target}, {}, store=place.file)
@@ -134,7 +134,7 @@ def _present(value: Any) -> Any:
 
 
 def _look_first(rows: list[Row], learner: PrivateLearner, columns: Columns, most: int) -> None:
-    found = examine(islice(rows, most), learner.concepts, columns, form=Form())
+    found = examine(islice(rows, most), learner.concepts.domain, columns, form=Form())
     refusal = found.refusal(columns.label) if most else None
     if refusal is not None:
         raise BadRowError(f"{refusal}. Nothing was spent; check=0 learns anyway")

@@ -225,7 +225,7 @@ def recent_rules(published: str | Path, *, most: int = MOST) -> list[dict[str, A
         published: What ``learn --out`` has written, or the address of a store.
         most: The most releases to return; of rules that are not over records, only the last.
     """
-    if _is_store(published):
+    if is_store(published):
         bodies = [release.body for release in read_log(published).releases[-most:]]
     else:
         newest = examine(Path(published)).newest
@@ -252,7 +252,8 @@ def steady_rule(releases: Iterable[Mapping[str, Any]]) -> Hypothesis:
     return known.steady()
 
 
-def _is_store(published: str | Path) -> bool:
+def is_store(published: str | Path) -> bool:
+    """Return whether this is a store and not a published file."""
     if is_address(published):
         return True
     with Path(published).open("rb") as file:

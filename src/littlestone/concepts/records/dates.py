@@ -20,7 +20,7 @@ COUNTED: Final = {
 }
 """Formats of dates as numbers: the start, and the seconds per unit."""
 
-_SAMPLE: Final = datetime(2013, 11, 28, 17, 45, 56)
+_SAMPLE: Final = datetime(2013, 11, 28, 17, 45, 56, tzinfo=UTC)
 _HOURS: Final = ("%H", "%I", "%c", "%X")
 
 _PARTS: Final[dict[str, Callable[[Any], Any]]] = {

@@ -199,7 +199,7 @@ def numbered(
     file put again gives the same events. Over a schema a row that does not fit counts as its
     stand-in; any other row without a key, number or example rejects the whole file.
     """
-    needed = needed_columns(concepts, columns)
+    needed = needed_columns(concepts.domain, columns)
     numbers: dict[int, int] = {}
     if sequence is not None:
         with_numbers = rows(source, [*needed, sequence], form, standard_input, position)
@@ -244,7 +244,7 @@ def line_reader(
     Lines with the same number are ordered by their text, so the result does not depend on their
     order.
     """
-    needed = [*needed_columns(concepts, columns), sequence]
+    needed = [*needed_columns(concepts.domain, columns), sequence]
     read = event_reader(concepts, columns, at_once=True)
 
     def lines_of(lines: Sequence[str]) -> list[Line]:

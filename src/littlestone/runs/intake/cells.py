@@ -15,8 +15,11 @@ from littlestone.runs.intake.form import Form, shown
 
 WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
 NOTHING: Final = frozenset(
-    {"", "NULL", "null", "Null", "NA", "N/A", "n/a", "NaN", "nan", "None", "none", "\\N", "-"}
-)
+    {
+        "", "NULL", "null", "Null", "(null)", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan",
+        "NaT", "None", "none", "\\N", "-", "?",
+    }
+)  # fmt: skip
 """Texts that mean a missing value, unless the schema declares them as values."""
 TRUE: Final = (
     "1", "1.0", "true", "yes", "y", "t", "on", "ja", "wahr", "oui", "vrai", "si", "sí", "sì", "sim",
@@ -54,6 +57,8 @@ def number_reader(form: Form) -> Callable[[str], float | int]:
     (1234.5, 27.79, -7.0)
     >>> number_reader(Form(units="$ %"))("-$27.79")
     -27.79
+    >>> number_reader(Form(thousands=","))("1,23,456")
+    123456.0
     >>> read("27.79")
     Traceback (most recent call last):
     ...
@@ -65,7 +70,9 @@ def number_reader(form: Form) -> Callable[[str], float | int]:
         return _number
     mark = form.thousands or ""
     between = r"[ \u00a0\u2009\u202f]" if mark == " " else re.escape(mark)
-    whole = rf"[0-9]{{1,3}}(?:{between}[0-9]{{3}})+|[0-9]+" if mark else "[0-9]+"
+    # Groups before the last have two digits in India: 1,23,456.
+    groups = rf"[0-9]{{1,3}}(?:{between}[0-9]{{2,3}})*{between}[0-9]{{3}}"
+    whole = rf"{groups}|[0-9]+" if mark else "[0-9]+"
     point = re.escape(form.decimal)
     shape = re.compile(rf"([+-]?)({whole})?(?:{point}([0-9]*))?([eE][+-]?[0-9]+)?")
     gaps = re.compile(between) if mark else None

@@ -4,13 +4,15 @@ The findings are data, for their owner only: no mechanism protects them.
 """
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from littlestone.concepts.capabilities import Records
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.protocols import Domain
 from littlestone.concepts.schema import Buckets
 from littlestone.runs.intake.cells import CellReader, LabelReader, Misfit, is_empty
 from littlestone.runs.intake.form import BadRow, Form, Row, shown
@@ -22,7 +24,9 @@ from littlestone.runs.intake.looks import (
     below,
     counted,
     date_mend,
+    date_parts,
     encoding_mend,
+    fitting_formats,
     is_date,
     is_usual_date,
     kinds_in,
@@ -33,11 +37,14 @@ from littlestone.runs.intake.looks import (
 from littlestone.runs.intake.readers import Columns, point_reader, user_of
 
 _EXAMPLES: Final = 3
-_OWN, _PARTS = 'missing = "own value"', 'date = ["hour", "weekday"]'
+_OWN: Final = 'missing = "own value"'
+_NO_DATE: Final = "is not a date"
+_LIST: Final = "in place of the list a value that rules can use, such as its length"
 _AS_JSON: Final = (
     "the rows to a file of JSON lines, where a value may hold line ends and quotes: python3 -c "
-    "'import csv, json, sys; [print(json.dumps(row)) for row in csv.DictReader(sys.stdin, "
-    'delimiter=",", skipinitialspace=True)]\' < old.csv > new.jsonl'
+    "'import csv, io, json, sys; [print(json.dumps(row)) for row in csv.DictReader("
+    'io.TextIOWrapper(sys.stdin.buffer, "{encoding}", newline=""), delimiter="{delimiter}", '
+    "skipinitialspace=True)]' < {old} > {new}"
 )
 Reader = Callable[[Any], Any]
 
@@ -67,6 +74,9 @@ class Problem:
         where = f"{self.name!r} " if self.name else ""
         got = f", as {'; '.join(self.examples)}" if self.examples else ""
         return f"{where}{self.reason} in {counted(self.rows, 'row')}{got}"
+
+
+_NONE: Final = Problem("", "")
 
 
 @dataclass(slots=True)
@@ -105,12 +115,12 @@ class Findings:
         """Return the problems, the most frequent first."""
         return sorted(self.problems.values(), key=lambda each: -each.rows)
 
-    def undeclared(self, concepts: ConceptClass) -> Iterator[str]:
+    def undeclared(self, domain: Domain) -> Iterator[str]:
         """Yield, for each field, how many rows count as missing since their value is not declared.
 
         A schema with mistyped values fits all rows where it declares what is missing.
         """
-        for part in getattr(concepts.domain, "fields", ()):
+        for part in getattr(domain, "fields", ()):
             column = self.columns.get(part.name)
             if column is None or part.missing is None or isinstance(part, Buckets):
                 continue
@@ -130,35 +140,40 @@ class Findings:
             why = f"every label that can be read is {min(self.labels)}"
         else:
             return None
-        advice = [
+        return f"{why}. {'. '.join(self.warnings(label))}"
+
+    def warnings(self, label: str = "") -> list[str]:
+        """Return what does not fit in a tenth of the rows or more, and all of a label."""
+        return [
             f"{one}{f': add {one.mend}' if one.mend else ''}"
             for one in self.ordered()
             if 10 * one.rows > self.rows or one.name == label
         ]
-        return f"{why}. {'. '.join(advice)}"
 
 
 def examine(
     found: Iterable[Row],
-    concepts: ConceptClass | None,
+    domain: Domain | None,
     columns: Columns,
     *,
     form: Form,
     others: Sequence[str] = (),
+    source: str = "old.csv",
 ) -> Findings:
     """Read rows as ``learn`` does, and note everything that does not fit.
 
     Args:
         found: Rows with the values of the needed columns, then of ``others``.
-        concepts: What is learned; None to look at the columns alone.
+        domain: Of what is learned; None to look at the columns alone.
         columns: Which columns hold the label, the id and the user.
         form: How the source is written.
         others: Columns that are only looked at.
+        source: The name of the file, for commands that convert it.
     """
     findings, kind = Findings(), kinds_in(form)
     findings.columns = {name: Column() for name in others}
-    readers = _readers(concepts, columns, form)
-    parts = [] if concepts is None else _fields_with_text(concepts)
+    readers = _readers(domain, columns, form)
+    parts = [] if domain is None else _fields_with_text(domain)
     findings.columns |= {name: Column() for name in parts}
     for line, row in found:
         findings.rows += 1
@@ -166,18 +181,20 @@ def examine(
             findings.misfits += 1
             _noted(findings, "", row.reason).note(line, row.got or None)
             continue
-        fits = True
+        odd = set[tuple[str, str]]()
         for (name, read), value in zip(readers, row, strict=False):
             try:
                 cell = read(value)
                 if name == columns.label:
                     findings.labels.add(cell)
             except Misfit as misfit:
-                fits = False
-                _noted(findings, misfit.field, misfit.reason).note(line, value)
+                what = _named(name, misfit, value, form)
+                if what not in odd:  # once for all parts of a date
+                    odd.add(what)
+                    _noted(findings, *what).note(line, value)
             if name in parts:
                 findings.columns[name].note(value, kind)
-        findings.misfits += not fits
+        findings.misfits += bool(odd)
         if columns.label:
             findings.label.note(row[0], kind)
         if columns.user is not None:
@@ -187,23 +204,40 @@ def examine(
     findings.positive_is_mistyped = mistyped(findings.label, columns)
     findings.label_advice = label_advice(findings.label, columns)
     for problem in findings.problems.values():
-        problem.mend = _mend(problem, concepts, columns, form, findings)
+        problem.mend = _mend(problem, domain, columns, form, findings)
+        if problem.reason == NOT_CSV:
+            problem.mend = _as_json(source, form)
     return findings
+
+
+def _named(column: str, misfit: Misfit, value: Any, form: Form) -> tuple[str, str]:
+    """Return the field and the reason; of a value that is no date at all, the column."""
+    if misfit.field.startswith(f"{column}.") and not is_date(value, form.date_format):
+        return column, _NO_DATE if "date" in misfit.reason else misfit.reason
+    return misfit.field, misfit.reason
+
+
+def _as_json(source: str, form: Form) -> str:
+    old = Path(source)
+    return _AS_JSON.format(
+        encoding=form.encoding,
+        delimiter=(form.delimiter or ",").replace("\t", "\\t"),
+        old=shlex.quote(source),
+        new=shlex.quote(str(old.with_suffix(".jsonl"))),
+    )
 
 
 def _noted(findings: Findings, name: str, reason: str) -> Problem:
     return findings.problems.setdefault((name, reason), Problem(name, reason))
 
 
-def _readers(
-    concepts: ConceptClass | None, columns: Columns, form: Form
-) -> list[tuple[str, Reader]]:
+def _readers(domain: Domain | None, columns: Columns, form: Form) -> list[tuple[str, Reader]]:
     """Return a reader for each needed column, in their order."""
     label = LabelReader(
         columns.label,
         positive=columns.positive,
         at_least=columns.at_least,
-        domain=None if concepts is None else concepts.domain,
+        domain=domain,
         form=form,
     )
     readers: list[tuple[str, Reader]] = [(columns.label, label.one)] if columns.label else []
@@ -211,13 +245,13 @@ def _readers(
         readers.append((columns.identity, lambda value: None))
     if columns.user is not None:
         readers.append((columns.user, lambda value: user_of(value, columns)))
-    if concepts is None:
+    if domain is None:
         return readers
-    if isinstance(concepts.domain, Records):
-        cells = [CellReader(part, form) for part in concepts.domain.fields]
-        parts = zip(concepts.domain.fields, cells, strict=True)
+    if isinstance(domain, Records):
+        cells = [CellReader(part, form) for part in domain.fields]
+        parts = zip(domain.fields, cells, strict=True)
         return readers + [(part.column, _cached(reader)) for part, reader in parts]
-    point = point_reader(concepts.domain, columns.feature)
+    point = point_reader(domain, columns.feature)
     return [*readers, (columns.feature or "", lambda value: point([value]))]
 
 
@@ -229,9 +263,8 @@ def _cached(reader: CellReader) -> Reader:
     return read
 
 
-def _fields_with_text(concepts: ConceptClass) -> set[str]:
+def _fields_with_text(domain: Domain) -> set[str]:
     """Return the columns of declared categories, which may have too many values."""
-    domain = concepts.domain
     if not isinstance(domain, Records):
         return set()
     return {
@@ -241,7 +274,7 @@ def _fields_with_text(concepts: ConceptClass) -> set[str]:
 
 def _mend(
     problem: Problem,
-    concepts: ConceptClass | None,
+    domain: Domain | None,
     columns: Columns,
     form: Form,
     findings: Findings,
@@ -251,6 +284,8 @@ def _mend(
     objects = [value for value in values if isinstance(value, dict) and value]
     if objects:
         return f"the path of a value in it, as in '{problem.name}.{next(iter(objects[0]))}'"
+    if any(isinstance(value, list) for value in values):
+        return _LIST
     texts = [value for value in values if isinstance(value, str)]
     if encoding := encoding_mend(texts):
         return encoding
@@ -263,44 +298,48 @@ def _mend(
             return ""
         return below(problem.name, _OWN)
     if problem.reason.startswith("is not a number"):
-        known = few or _counts_missing(concepts, problem.name)
-        return _number_mend(texts, problem.name, known=known)
-    if problem.reason.startswith("is not a date"):
+        known = few or _counts_missing(domain, problem.name)
+        missing = findings.problems.get((problem.name, "is missing"), _NONE).rows
+        most = 2 * problem.rows > findings.rows - missing
+        return _number_mend(texts, problem.name, known=known, most=most)
+    if problem.reason == _NO_DATE:
         return date_mend(values, form)
+    if problem.reason.startswith(_NO_DATE):
+        column, _, part = problem.name.rpartition(".")
+        line = below(column, date_parts(values, form.date_format))
+        return f"{line}, in place of the line there: there is no {part}"
     if problem.reason.startswith("is not one of the declared values"):
-        return _category_mend(problem, concepts, texts)
-    if problem.reason == NOT_CSV:
-        return _AS_JSON
-    if problem.reason.startswith("not ") and "values" in problem.reason:
+        return _category_mend(problem, domain, texts)
+    torn = ("", NOT_CSV) in findings.problems
+    if problem.reason.startswith("not ") and "values" in problem.reason and not torn:
         return "--delimiter, if another character stands between the values"
     return ""
 
 
-def _counts_missing(concepts: ConceptClass | None, name: str) -> bool:
-    fields = getattr(getattr(concepts, "domain", None), "fields", ())
+def _counts_missing(domain: Domain | None, name: str) -> bool:
+    fields = getattr(domain, "fields", ())
     return any(part.name == name and part.missing is not None for part in fields)
 
 
-def _number_mend(texts: Sequence[str], name: str, *, known: bool) -> str:
+def _number_mend(texts: Sequence[str], name: str, *, known: bool, most: bool) -> str:
     """Return what to add; nothing for words, if it is ``known`` what they count as."""
     if not texts:
         return ""
     if marks := number_mend(texts):
         return marks
     if all(is_date(text, None) or is_usual_date(text) for text in texts):
-        return f"{below(name, _PARTS)}, in place of a number"
-    if not known and len({*texts}) <= FEW:
+        line = date_parts(texts, next(iter(fitting_formats(texts)), None))
+        return f"{below(name, line)}, in place of a number"
+    if not known and most and len({*texts}) <= FEW:
         return f"{below(name, 'values = [...]')}, in place of a number: these are words"
     if known or any(any(map(str.isdigit, text)) for text in texts):
         return ""
     return f"{below(name, _OWN)}, if what is no number may be a value"
 
 
-def _category_mend(problem: Problem, concepts: ConceptClass | None, texts: Sequence[str]) -> str:
+def _category_mend(problem: Problem, domain: Domain | None, texts: Sequence[str]) -> str:
     declared = next(
-        part.values
-        for part in getattr(getattr(concepts, "domain", None), "fields", ())
-        if part.name == problem.name
+        part.values for part in getattr(domain, "fields", ()) if part.name == problem.name
     )
     numbers = [value for value in declared if isinstance(value, int)]
     if numbers and all(re.fullmatch(r"\s*[+-]?[0-9]+\s*", text) for text in texts) and texts:

@@ -10,9 +10,10 @@ import csv
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -54,11 +55,24 @@ def lines_of(
     if position is not None and path.is_file():
         position.follow(file)
     opened: Any = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
-    with file, opened, closing(decoded(opened, form)) as lines:
-        try:
-            yield from ended(lines, form, position)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
-            raise ValueError(f"{path} is damaged: {problem}") from None
+    with file, opened, closing(decoded(opened, form)) as lines, _undamaged(path):
+        yield from ended(lines, form, position)
+
+
+def require_whole(path: Path) -> None:
+    """Reject a compressed file that is cut off or damaged, by reading it to its end."""
+    if path.suffix == ".gz":
+        with _undamaged(path), gzip.open(path) as file:
+            while file.read(1 << 20):
+                pass
+
+
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
+        raise ValueError(f"{path} is damaged: {problem}; copy it again") from None
 
 
 def ended(lines: Iterable[str], form: Form, position: Position | None) -> Iterator[str]:
@@ -117,10 +131,10 @@ def header_of(
     """Read the header and return its delimiter and names; say which line has them instead."""
     header = next(stream, (1, ""))[1]
     if not header.strip():
-        whole = "" if form.complete else " that ends (--complete if nothing follows it)"
-        raise ValueError(
-            f"the CSV has no header line{whole} (--no-header if its first line is a row)"
-        )
+        hint = "(--no-header if its first line is a row)"
+        if not form.complete and not header:
+            hint = "that ends (--complete if nothing follows it)"
+        raise ValueError(f"the CSV has no header line {hint}")
     try:
         return dialect(header, needed, form)
     except ValueError as problem:
@@ -158,10 +172,21 @@ def dialect(header: str, needed: Sequence[str], form: Form) -> tuple[str, list[s
     if missing:
         raise ValueError(
             f"there is no column {missing[0]!r}; there are: {', '.join(map(shown, names[:50]))} "
-            f"(--no-header if these are values, --delimiter if they are in one)"
+            f"({_other_marks(header, missing[0])})"
         )
     refuse_twice(names, needed)
     return delimiter, names
+
+
+def _other_marks(header: str, name: str) -> str:
+    """Return what to do about a header whose names are not separated or quoted as usual."""
+    if re.search(rf"'\s*{re.escape(name)}\s*'", header):
+        return 'drop the single quotes, as in tr -d "\'" < old.csv > new.csv'
+    if name in header.split() == header.strip().split(" "):
+        return '--delimiter " " if one blank stands between them'
+    if name in header.split():
+        return "blanks stand between them: sed 's/^ *//; s/ *$//; s/  */,/g' old.txt > new.csv"
+    return "--no-header if these are values, --delimiter if they are in one"
 
 
 def _refuse_letters(header: str) -> None:

@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final
 
 from littlestone.concepts.records.dates import COUNTED, GRIDS, part_of
@@ -39,7 +41,8 @@ DATES: Final = (
         )
         for time in ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
     ),
-    "%Y%m%d%H%M%S",
+    "%Y%m%d%H%M%S", "%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %Z %Y", "%a %b %d %H:%M:%S %z %Y",
+    "%a, %d %b %Y %H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %Z", "%d/%b/%Y:%H:%M:%S %z",
 )  # fmt: skip
 
 _DATE_DIGITS: Final = 4  # the fewest, as in 1/2/13
@@ -47,6 +50,26 @@ _DIGIT: Final = re.compile(r"\d").sub
 _UNIT: Final = r"([^\W0-9_]{1,5}|[$€£¥₹₽₺₩₪₴₫₦¢%‰°])"
 _BEFORE: Final = re.compile(rf"\s*[+-]?\s*{_UNIT}\s*[+-]?[0-9.,]").match
 _AFTER: Final = re.compile(rf"[0-9.,]\s*{_UNIT}\s*$").search
+_ACCOUNTED: Final = re.compile(r"\s*(\([0-9][0-9., ]*\)|[0-9][0-9., ]*-)\s*").fullmatch
+_ACCOUNTS: Final = (
+    "a minus in front of negative numbers, in place of parentheses or a minus after them: sed -E "
+    r"""'s/\(([0-9., ]+)\)/-\1/g; s/([0-9., ]*[0-9])-([^0-9]|$)/-\1\2/g' old.csv > new.csv"""
+)
+_NUMBERED: Final = re.compile(r"\s*(?![A-Z]{3} )[^\W0-9_]+\s*[0-9]+\s*").fullmatch
+_TYPES: Final[dict[str, Any]] = {
+    "object": dict,
+    "list": list,
+    "word": bool,
+    "date": (date, time),
+    "duration": timedelta,
+    "bytes": bytes,
+}
+_USELESS: Final = {
+    "list": "a list, which no rule can use: write what matters of it as a value, as its length",
+    "duration": "a length of time: write it as a number, such as its seconds",
+    "bytes": "bytes, which no rule can use",
+    "text": "text, which no rule can use",
+}
 _MEASURED: Final = re.compile(r"[+-]?[0-9]*[.,][0-9]*").fullmatch
 
 
@@ -66,10 +89,12 @@ class Column:
         if value is None or (type(value) is str and value in NOTHING):
             self.missing += 1
             return
-        plain = isinstance(value, str | float) or (isinstance(value, int) and abs(value) < _LARGE)
+        plain = isinstance(value, str | float | date | time)
+        plain |= isinstance(value, int) and abs(value) < _LARGE
+        plain |= isinstance(value, Decimal) and value.is_finite()
         word = value if plain else shown(value)
         if word in self.values or len(self.values) < _COUNTED:
-            if word not in self.values:
+            if word not in self.values and len(self.values) < MANY:
                 self.kinds[kind(value)] += 1
             self.values[word] += 1
 
@@ -84,16 +109,13 @@ class Column:
 
 
 def kinds_in(form: Form) -> Callable[[Any], str]:
-    """Return a function that classifies a value: number, date, word, text or object."""
+    """Return a function that classifies a value by its content, or by its type."""
     number, marked = number_reader(form), [number_reader(each) for each in MARKS]
 
     def kind(value: Any) -> str:
-        if isinstance(value, dict | list):
-            return "object"
-        if isinstance(value, bool):
-            return "word"
         if not isinstance(value, str):
-            return "date" if hasattr(value, "year") else "number"
+            fitting = (name for name, types in _TYPES.items() if isinstance(value, types))
+            return next(fitting, "number")
         if reads(number, value):
             return "number"
         if is_date(value, form.date_format) or is_usual_date(value):
@@ -116,7 +138,18 @@ def reads(read: Callable[[str], Any], value: Any) -> bool:
 
 def is_date(value: Any, form: str | None) -> bool:
     """Return whether a value is a date in this format, or in ISO 8601."""
-    return reads(lambda text: part_of(text, "month", form), value)
+    return any(has_part(value, part, form) for part in GRIDS)
+
+
+def has_part(value: Any, part: str, form: str | None) -> bool:
+    """Return whether a value is a date in this format, or in ISO 8601, with this part."""
+    return reads(lambda text: part_of(text, part, form), value)
+
+
+def date_parts(values: Sequence[Any], form: str | None) -> str:
+    """Return the line of the schema with the parts that all of these dates have."""
+    parts = [part for part in GRIDS if all(has_part(value, part, form) for value in values)]
+    return f"date = {json.dumps(parts or list(GRIDS))}"
 
 
 def is_usual_date(text: str) -> bool:
@@ -140,6 +173,9 @@ def below(name: str, line: str) -> str:
 
 def number_mend(texts: Sequence[str]) -> str:
     """Return the marks and units by which the most of these texts are numbers, if most are."""
+    negative = [text for text in texts if _ACCOUNTED(text)]
+    if 20 * len(negative) >= len(texts):
+        return _ACCOUNTS
     units = Counter(unit for text in texts for unit in _beside(text) if unit)
     said = " ".join(unit for unit, rows in units.most_common(3) if 20 * rows >= len(texts))
     forms = [form for marks in MARKS for form in (marks, replace(marks, units=said))]
@@ -171,6 +207,11 @@ def _options(form: Form) -> str:
     )
 
 
+def fitting_formats(texts: Sequence[str]) -> list[str]:
+    """Return the formats in which all of these texts are dates."""
+    return [each for each in DATES if all(is_date(text, each) for text in texts)]
+
+
 def date_mend(values: Sequence[Any], form: Form) -> str:
     """Return the format of dates that are read neither by the declared one nor as ISO 8601."""
     texts = [
@@ -180,7 +221,7 @@ def date_mend(values: Sequence[Any], form: Form) -> str:
     ]
     if not texts or all(is_date(value, form.date_format) for value in values):
         return ""
-    fitting = [each for each in DATES if all(is_date(text, each) for text in texts)]
+    fitting = fitting_formats(texts)
     found = " or ".join(f'--date-format "{each}"' for each in fitting[:2])
     return found or _counted_mend(texts)
 
@@ -206,7 +247,9 @@ def label_advice(label: Column, columns: Columns) -> str:
     if encoding := encoding_mend(words):
         return encoding
     if len(words) == 2:
-        return f"--positive {shown(max(words))} (or {shown(min(words))}), which counts as 1"
+        named = sorted(((str(value), rows) for value, rows in label.values.items()), reverse=True)
+        (rare, _), (usual, _) = sorted(named, key=itemgetter(1))
+        return f"--positive {shown(rare)} (or {shown(usual)}), which counts as 1"
     if kind == "number" and len(words) > FEW:
         return "--at-least NUMBER: the label is a number, and from it on it counts as 1"
     if len(words) <= 256 and kind != "text":
@@ -238,32 +281,47 @@ def counted(number: int, what: str) -> str:
 
 def column_advice(name: str, column: Column, declared: Mapping[str, Any] | None, form: Form) -> str:
     """Describe a column, and suggest the line to begin with."""
-    kind = column.usual_kind()
-    words = f"{name!r}: {column.distinct} different values"
-    if column.missing:
-        words += f", missing in {counted(column.missing, 'row')}"
+    kind, sample = column.usual_kind(), list(column.values)[:SAMPLED]
+    if not column.rows:
+        return ""
     if not column.values:
         return f"{name!r} is empty: no rule can use it"
+    same = len(column.values) == 1
+    words = f"{name!r}: {'one value' if same else f'{column.distinct} different values'}"
+    if column.missing:
+        words += f", missing in {counted(column.missing, 'row')}"
+    if encoding := encoding_mend([text for text in sample if isinstance(text, str)]):
+        return f"{words}; to read it: {encoding}"
     if kind == "object":
         return f"{words}; an object: name a value in it, as in '{name}.KEY'"
+    if kind in _USELESS and kind != "text":
+        return f"{words}; {_USELESS[kind]}"
+    needed = date_mend(sample, form) if kind == "date" else _marks(sample, form)
+    if kind == "word" and all(_NUMBERED(str(value)) for value in sample):
+        needed = ""  # u17 is a name, not 17 of a unit
+    kind = "number" if needed and kind == "word" else kind
     if len(column.values) > MANY and kind != "date":
-        if max(column.values.values()) == 1 and _are_names(column):
+        if max(column.values.values()) == 1 and _are_names(column) and not needed:
             return (
                 f"{words}, each once: an id or a text, which no rule can use (--id, if it is one)"
             )
         if kind != "number" and "buckets" not in (declared or {}):
             return f"{words}: {_too_many(name)}"
     if kind == "text":
-        return f"{words}; text, which no rule can use"
+        return f"{words}; {_USELESS[kind]}"
     if declared is not None:
         return ""
-    sample = list(column.values)[:SAMPLED]
-    needed = date_mend(sample, form) if kind == "date" else _marks(sample, form)
-    line = {
-        "number": "range = [LOW, HIGH]",
-        "date": f"date = {list(GRIDS)}".replace("'", '"'),
-    }.get("number" if kind != "date" and needed else kind, "values = [...]")
+    line = {"number": "range = [LOW, HIGH]", "date": _date_line(sample, form)}.get(
+        kind, "values = [...]"
+    )
     return f"{words}; to use it: {below(name, line)}{f', and {needed}' if needed else ''}"
+
+
+def _date_line(values: Sequence[Any], form: Form) -> str:
+    if all(is_date(value, form.date_format) for value in values):
+        return date_parts(values, form.date_format)
+    formats = fitting_formats([str(value) for value in values])
+    return date_parts(values, formats[0] if formats else form.date_format)
 
 
 def _marks(values: Sequence[Any], form: Form) -> str:

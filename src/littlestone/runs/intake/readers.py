@@ -100,7 +100,7 @@ def read_blocks(
     A pipe, named or not, holds JSON lines if its first line begins with a brace, and CSV otherwise.
     A source that cannot be read, or lacks a column, is rejected at once; rows are read lazily.
     """
-    needed = needed_columns(concepts, columns)
+    needed = needed_columns(concepts.domain, columns)
     whose = [] if columns.user is None else [columns.user]
     found = rows(source, needed, form or Form(), standard_input, position, whose)
     return blocks_of(found, concepts, columns, at_once=not is_live(source), form=form)
@@ -192,11 +192,10 @@ def read_points(
         yield line, name, canonical, misfit
 
 
-def needed_columns(concepts: ConceptClass, columns: Columns) -> list[str]:
+def needed_columns(domain: Domain, columns: Columns) -> list[str]:
     """Return the columns that every row needs: the label, the id, those of the point."""
     named = (columns.label, columns.identity, columns.user)
-    points = _point_columns(concepts.domain, columns)
-    return [*(name for name in named if name is not None), *points]
+    return [*filter(None, named), *_point_columns(domain, columns)]
 
 
 def _point_columns(domain: Domain, columns: Columns) -> list[str]:

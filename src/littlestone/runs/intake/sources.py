@@ -1,6 +1,8 @@
 """Read rows from files and pipes: one row per line, whatever a line holds."""
 
 import json
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -8,30 +10,32 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final
 
-from littlestone.concepts.records.columns import Unreadable
 from littlestone.runs.intake.form import BadRow, Form, Row, shown
-from littlestone.runs.intake.lines import (
-    Position,
-    csv_rows,
-    decoded,
-    ended,
-    header_of,
-    lines_of,
-    refuse_twice,
-)
+from littlestone.runs.intake.lines import Position, csv_rows, decoded, ended, header_of, lines_of
+from littlestone.runs.intake.parquet_rows import parquet_names, parquet_rows
 
 _CSV: Final = (".csv", ".tsv", ".txt")
 _JSON: Final = (".jsonl", ".ndjson")
 _SHEET: Final = "save the sheet as CSV (UTF-8)"
+_ARROW: Final = (
+    "write it as Parquet: python3 -c 'import sys; from pyarrow import feather, parquet; "
+    "parquet.write_table(feather.read_table(sys.argv[1]), sys.argv[2])' {path} {stem}.parquet"
+)
 _INSTEAD: Final = {
-    ".json": "write one object per line, for an array: python3 -c 'import json, sys; "
-    "[print(json.dumps(row)) for row in json.load(sys.stdin)]' < {path} > {stem}.jsonl",
-    ".zip": "unpack it first",
-    ".xlsx": _SHEET,
-    ".xls": _SHEET,
-    ".ods": _SHEET,
+    ".json": "write one object per line: python3 -c 'import json, sys; "
+    "[print(json.dumps(row)) for row in json.load(sys.stdin){key}]' < {path} > {stem}.jsonl",
+    **dict.fromkeys((".zip", ".bz2", ".xz", ".zst", ".7z"), "unpack it first"),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), _SHEET),
+    **dict.fromkeys((".feather", ".arrow", ".ipc"), _ARROW),
+}
+_MAGIC: Final = {
+    b"\x1f\x8b": "is compressed by gzip: add .gz to its name",
+    b"PAR1": "is a Parquet file: its name must end in .parquet",
+    b"PK\x03\x04": f"is a spreadsheet or an archive: {_SHEET}, or unpack it",
+    b"ARROW1": "is an Arrow file: rename it to .arrow",
 }
 _LOOKED_AT: Final = 1000
+_BEGINNING: Final = 1 << 20
 
 
 def rows(
@@ -61,7 +65,7 @@ def rows(
     if is_live(source):
         return _piped(lines_of(path, form, position), needed, form, always)
     if path.suffix == ".parquet":
-        return _parquet(path, needed)
+        return parquet_rows(path, needed)
     kind, form = _kind(path, form)
     if kind in _CSV:  # the header is read at once
         return csv_rows(lines_of(path, form, position), needed, form, ahead=True)
@@ -86,7 +90,7 @@ def dialect_of(source: str, needed: Sequence[str], form: Form) -> tuple[str | No
     if not path.exists():
         raise ValueError(f"there is no file {source!r}")
     if path.suffix == ".parquet":
-        return None, _parquet_names(path)
+        return None, parquet_names(path)
     kind, form = _kind(path, form)
     with closing(lines_of(path, form)) as lines:
         if kind in _CSV:
@@ -102,39 +106,40 @@ def _kind(path: Path, form: Form) -> tuple[str, Form]:
     """Return the kind of a text file by its name, and its form; refuse another kind of file."""
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if kind not in (*_CSV, *_JSON):
+        names = {"path": shlex.quote(str(path)), "stem": shlex.quote(str(path.with_suffix("")))}
         instead = _INSTEAD.get(path.suffix.lower(), "rename it if it is one of these").format(
-            path=path, stem=path.with_suffix("")
+            **names, key=_key_of_rows(path)
         )
         raise ValueError(
             f"file must end in .csv, .tsv, .txt, .jsonl (.gz, too) or .parquet, got {str(path)!r}: "
             f"{instead}"
         )
+    with path.open("rb") as file:
+        start = file.read(8)
+    if not start:
+        raise ValueError(f"{path} is empty")
+    is_packed = path.suffix == ".gz"
+    for magic, instead in _MAGIC.items():
+        if start.startswith(magic) and not is_packed:
+            raise ValueError(f"{path} {instead}")
+    if is_packed and not start.startswith(b"\x1f\x8b"):
+        raise ValueError(f"{path} is not compressed by gzip: drop .gz from its name")
     if kind == ".tsv" and form.delimiter is None:
         form = replace(form, delimiter="\t")
     return kind, form
 
 
+def _key_of_rows(path: Path) -> str:
+    """Return the index of the first list in a file of JSON that is an object, else nothing."""
+    with path.open("rb") as file:
+        start = file.read(_BEGINNING).decode("utf-8", "replace")
+    key = re.search(r'"(\w+)"\s*:\s*\[', start) if start.lstrip().startswith("{") else None
+    return "" if key is None else f'["{key[1]}"]'
+
+
 def has_header(source: str) -> bool:
     """Return whether the names of the columns are written once, not in each row."""
     return not source.removesuffix(".gz").endswith(_JSON)
-
-
-def column_kinds(source: str) -> dict[str, str]:
-    """Return what the columns of a Parquet file hold by declaration: numbers, dates or text."""
-    if not source.endswith(".parquet"):
-        return {}
-    _parquet_names(Path(source))
-    from pyarrow import parquet, types  # noqa: PLC0415
-
-    found, numbers = {}, (types.is_integer, types.is_floating, types.is_decimal)
-    for column in parquet.read_schema(source):
-        if types.is_temporal(column.type):
-            found[column.name] = "date"
-        elif any(fits(column.type) for fits in numbers):
-            found[column.name] = "number"
-        else:
-            found[column.name] = "text"
-    return found
 
 
 def _nested_names(lines: Iterable[str]) -> list[str]:
@@ -217,55 +222,3 @@ def _refuse_absent(lines: Iterable[str], needed: Sequence[str]) -> None:
             f"there is no {absent[0]!r} in the first {len(seen)} rows; there are: "
             f"{', '.join(map(shown, near[:50]))}"
         )
-
-
-def _parquet_names(path: Path) -> list[str]:
-    try:
-        from pyarrow import ArrowException, parquet  # noqa: PLC0415
-    except ImportError:
-        raise ValueError(
-            "reading Parquet needs pyarrow: pip install 'littlestone[parquet]'"
-        ) from None
-    try:
-        return list(parquet.read_schema(path).names)
-    except ArrowException as problem:
-        raise ValueError(f"{path} is not a Parquet file: {problem}") from None
-
-
-def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
-    names = _parquet_names(path)
-    from pyarrow import ArrowException, parquet  # noqa: PLC0415
-
-    missing = [name for name in needed if name not in names]
-    if missing:
-        raise ValueError(f"there is no column {missing[0]!r}; there are: {', '.join(names)}")
-    refuse_twice(names, needed)
-    batches = parquet.ParquetFile(path).iter_batches(columns=list(dict.fromkeys(needed)))
-    return enumerate(_parquet_rows(path, batches, needed, ArrowException), start=1)
-
-
-def _parquet_rows(
-    path: Path, batches: Any, needed: Sequence[str], trouble: type[Exception]
-) -> Iterator[Sequence[Any]]:
-    try:
-        for batch in batches:
-            columns = [_values(batch.column(name)) for name in needed]
-            yield from zip(*columns, strict=True)
-    except trouble as problem:
-        raise ValueError(f"{path} is damaged: {problem}") from None
-
-
-def _values(column: Any) -> list[Any]:
-    """Return the values of a column; one that Python cannot hold does not affect the others."""
-    try:
-        values: list[Any] = column.to_pylist()
-    except (ValueError, OverflowError):
-        return [_value(scalar) for scalar in column]
-    return values
-
-
-def _value(scalar: Any) -> Any:
-    try:
-        return scalar.as_py()
-    except (ValueError, OverflowError):
-        return Unreadable()
