@@ -131,7 +131,7 @@ def reads(read: Callable[[str], Any], value: Any) -> bool:
     """Return whether a reader takes a value."""
     try:
         read(value)
-    except (ValueError, OverflowError):
+    except Exception:  # a value may refuse to be shown or compared
         return False
     return True
 

@@ -1,6 +1,6 @@
 """A date is recognized by its shape first, with the same answer as by all formats."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
@@ -8,10 +8,10 @@ from littlestone.runs.intake.form import Form
 from littlestone.runs.intake.looks import DATES, is_date, is_usual_date, kinds_in
 
 MOMENTS = (
-    datetime(2013, 11, 28, 17, 45, 56),
-    datetime(2000, 2, 29, 0, 0, 0),
-    datetime(2024, 12, 31, 23, 59, 59),
-    datetime(1970, 1, 1, 9, 5, 1),
+    datetime(2013, 11, 28, 17, 45, 56, tzinfo=UTC),
+    datetime(2000, 2, 29, 0, 0, 0, tzinfo=UTC),
+    datetime(2024, 12, 31, 23, 59, 59, tzinfo=UTC),
+    datetime(1970, 1, 1, 9, 5, 1, tzinfo=UTC),
 )
 
 
