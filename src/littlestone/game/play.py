@@ -105,7 +105,8 @@ def _refuse_mismatch(
     if learner.oblivious_only and adversary.adaptive and not even_if_oblivious_only:
         raise ValueError(
             f"{type(learner).__name__} promises accuracy against oblivious adversaries only, and "
-            f"{type(adversary).__name__} is adaptive; even_if_oblivious_only=True plays anyway"
+            f"{type(adversary).__name__} is adaptive; choose an oblivious one (--adversary "
+            f"random), or play anyway with even_if_oblivious_only=True (--even-oblivious-only)"
         )
 
 

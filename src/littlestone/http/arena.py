@@ -161,7 +161,7 @@ class Arena:
         return answered(self._marks[wanted])
 
     async def tell(self, request: Request) -> Response:
-        """Start games of *tell two worlds apart*."""
+        """Start games of “tell two worlds apart”."""
         wanted = decoded(await body_of(request), TellIn)
         telling = await _played(lambda: Telling(wanted.learner, wanted.wanted, rng=secure()))
         name = self.telling.add(telling)

@@ -25,6 +25,13 @@ WHAT = {
     429: "too many events are waiting; try again later",
 }
 
+NEEDED = {
+    Role.OWNER: "an owner’s token",
+    Role.WRITER: "a writer’s or an owner’s token",
+    Role.READER: "a reader’s or an owner’s token",
+    Role.OPERATOR: "an operator’s or an owner’s token",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -130,7 +137,7 @@ def _operation(one: Endpoint, shape_of: dict[str, Any]) -> dict[str, Any]:
     }
     if one.role is not None:
         operation["security"] = [{"token": []}]
-        operation["description"] = f"Needs a token of a {one.role} or an owner."
+        operation["description"] = f"Needs {NEEDED[one.role]}."
     if one.takes is not None:
         content: dict[str, Any] = {"application/json": {"schema": shape_of[str(one.takes)]}}
         content |= {kind: {"schema": {"type": "string"}} for kind in one.also_takes}

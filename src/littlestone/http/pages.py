@@ -1,6 +1,9 @@
 """Build the web pages: the list of runs, one run, the login, and the downloads."""
 
+import json
+import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from html import escape
 from importlib.resources import files
@@ -13,6 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from littlestone.concepts.hypotheses.pictures import picture
 from littlestone.concepts.protocols import Domain
+from littlestone.concepts.schema import Buckets, Category, Numeric, Schema
 from littlestone.http import wire
 from littlestone.http.limits import MOST_FORM, bounded
 from littlestone.http.service import Role, Service, described, token_of
@@ -110,14 +114,26 @@ def refuse_other_sites(request: Request) -> None:
         raise HTTPException(403, "this form must be sent from the page of this service")
 
 
-def index(runs: list[wire.RunOut], *, owner: bool) -> Response:
+async def log_out(service: Service, request: Request) -> Response:
+    """Delete the cookie with the token; the token stays valid."""
+    del service
+    refuse_other_sites(request)
+    answer = RedirectResponse("/", 303)
+    answer.delete_cookie("token", httponly=True, samesite="strict")
+    return answer
+
+
+def index(runs: list[wire.RunOut], *, owner: bool, logged_in: bool) -> Response:
     """List the runs; an owner also gets a form to create one."""
     rows = "".join(map(_row, runs))
     empty = "<p>There is no run yet; an owner creates one.</p>"
     links = '<a href="/arena">The arena: play the adversary</a> <a href="/docs">The API</a>'
+    links += LOG_OUT if logged_in else ""
     listed = f'<ul class="runs">{rows}</ul>' if runs else empty
     return page("littlestone", f"{listed}{CREATE if owner else ''}", aside=links)
 
+
+LOG_OUT: Final = '<form method="post" action="/logout"><button>Log out</button></form>'
 
 CREATE: Final = """<details class="owner"><summary>Create a run</summary>
 <form id="create" class="card">
@@ -154,9 +170,18 @@ def _short(rule: str) -> str:
 
 
 def run_page(
-    run: wire.RunOut, promised: wire.GuaranteeOut, shown: Shown, domain: Domain, *, owner: bool
+    run: wire.RunOut,
+    promised: wire.GuaranteeOut,
+    shown: Shown,
+    domain: Domain,
+    *,
+    owner: bool,
+    service: str,
 ) -> Response:
-    """Build the page of one run, with the section for owners if an owner views it."""
+    """Build the page of one run, with the section for owners if an owner views it.
+
+    ``service`` is the address of the service, for the commands that the page shows.
+    """
     name, chain = run.name, shown.release.chain.hex()[:16]
     body = (
         f'<div id="now" aria-live="polite">{now(shown, domain)}</div>{_promise(run, promised)}'
@@ -165,7 +190,8 @@ def run_page(
         f'<p><a href="/view/{name}/published.jsonl" download>Everything published</a>, a line for '
         f"each release; <code>littlestone verify</code> checks it. The hash over all of it begins "
         f'with <code>{chain}</code> (<a href="/runs/{name}/chain">whole</a>).</p>'
-        f"{_owner(name) if owner else ''}"
+        f"{_from_programs(run, domain, service)}"
+        f"{_owner(name, deletable=shown.release.round == 0) if owner else ''}"
         '<script src="/static/uplot.js"></script><script src="/static/run.js"></script>'
     )
     return page(
@@ -189,14 +215,14 @@ def now(shown: Shown, domain: Domain) -> str:
 
 def _promise(run: wire.RunOut, promised: wire.GuaranteeOut) -> str:
     """Explain the promise by how often an attacker is right."""
-    limit = "no limit" if run.rounds is None else f"{run.rounds:,} rounds"
+    limit = "in any number of rounds" if run.rounds is None else f"in {run.rounds:,} rounds"
     said = "".join(
         f'<p role="note">On {escape(when)} the owner adopted a copy of the files of this run and '
         f"confirmed that no other copy is in use: the promise depends on that.</p>"
         for when in run.adopted
     )
     return (
-        f"<h2>The promise</h2><p>{escape(promised.promise)}, for {escape(promised.protects)}, "
+        f"<h2>The promise</h2><p>{escape(promised.promise)}, for {escape(promised.protects)} "
         f"{limit}. "
         f"An attacker who reads everything here, chooses events, and could only toss a coin "
         f"about one of them, is right about it at most <strong>{100 * promised.best_guess:.0f} %"
@@ -205,15 +231,60 @@ def _promise(run: wire.RunOut, promised: wire.GuaranteeOut) -> str:
     )
 
 
-def _owner(name: str) -> str:
+def _from_programs(run: wire.RunOut, domain: Domain, service: str) -> str:
+    """Show how to send an event and ask for predictions, with a point of the right shape."""
+    point = _example(domain)
+    if point is None:
+        return ""
+    user = {} if run.user is None else {"user": "somebody"}
+    bodies = (
+        ("events", "WRITER", {"id": "event-1", **user, "x": point, "y": 1}),
+        ("predict", "READER", {"points": [point]}),
+    )
+    commands = "\n\n".join(
+        f"curl {service}/runs/{run.name}/{path} \\\n"
+        f'  -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" \\\n'
+        f"  -d {shlex.quote(json.dumps(body, ensure_ascii=False))}"
+        for path, token, body in bodies
+    )
+    return (
+        "<details><summary>Use it from a program</summary><p>Send an event, with an id that a "
+        "retry repeats; ask for predictions. WRITER and READER are tokens, and <code>ls.Client"
+        f"</code> does the same from Python.</p><pre>{escape(commands)}</pre></details>"
+    )
+
+
+def _example(domain: Domain) -> Any:
+    """Return a point of the domain as it is written in JSON; None if none is known."""
+    if isinstance(domain, Schema):
+        return {part.column: _value_of(part) for part in domain.fields}
+    for point in ("spam@example.org", 1):
+        with suppress(ValueError, TypeError):
+            domain.check(point)
+            return point
+    return None
+
+
+def _value_of(part: Numeric | Category) -> Any:
+    if part.date is not None:
+        return "2026-01-31 17:05"
+    if isinstance(part, Buckets):
+        return "a text"
+    return part.grid[len(part.grid) // 2] if isinstance(part, Numeric) else part.values[0]
+
+
+def _owner(name: str, *, deletable: bool) -> str:
+    delete = (
+        ' · <button id="delete">Delete the run</button> <span id="deleted" role="alert"></span> '
+        '<span class="quiet">possible until its first event</span>'
+    )
     return (
         '<section class="owner"><h2>For the owner only</h2><p>Mistakes are computed from the '
         'labels and are not protected.</p><div id="mistakes" class="chart" role="img" '
         'aria-label="no mistake yet"></div>'
         '<div id="baselines"></div>'
         f'<p><a href="/runs/{name}/ledger">Ledger</a> · <a href="/view/{name}/report.html">Report'
-        '</a> · <button id="delete">Delete the run</button> <span id="deleted" role="alert"></span>'
-        ' <span class="quiet">possible until its first event</span></p></section>'
+        f"</a>{delete if deletable else ''}</p></section>"
         '<script src="/static/create.js"></script>'
     )
 
@@ -248,7 +319,8 @@ async def look_at_all(service: Service, request: Request) -> Response:
     if not named and not service.may(request, Role.READER):
         return login_page("This token is a writer’s: it reads nothing." if found else "")
     listed = [described(service, name) for name in named]
-    return index(listed, owner=service.may(request, Role.OWNER))
+    logged_in = "token" in request.cookies
+    return index(listed, owner=service.may(request, Role.OWNER), logged_in=logged_in)
 
 
 async def log_in(service: Service, request: Request) -> Response:
@@ -265,7 +337,8 @@ async def look_at(service: Service, request: Request) -> Response:
     promised = wire.guarantee_out(service.runs.terms(run.name), recipe)
     owner = service.may(request, Role.OWNER)
     domain = recipe.concepts.domain
-    return run_page(run, promised, shown, domain, owner=owner)
+    address = str(request.base_url).rstrip("/")
+    return run_page(run, promised, shown, domain, owner=owner, service=address)
 
 
 async def look_at_rule(service: Service, request: Request) -> Response:
@@ -298,6 +371,7 @@ async def download_report(service: Service, request: Request) -> Response:
 PAGES: Final = (
     ("GET", "/", look_at_all),
     ("POST", "/login", log_in),
+    ("POST", "/logout", log_out),
     ("GET", "/view/{run}", look_at),
     ("GET", "/view/{run}/now", look_at_rule),
     ("GET", "/view/{run}/baselines", look_at_baselines),

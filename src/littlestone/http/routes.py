@@ -238,6 +238,12 @@ def sent_in(body: bytes) -> tuple[Sequence[wire.EventIn | str], bool]:
     each = wire.each_in(body, wire.EventIn)
     if each is not None:
         return each, True
+    if body.lstrip().startswith(b"["):
+        raise HTTPException(
+            422,
+            'a list of events must be sent as {"events": [...]}, or as JSON lines with '
+            "Content-Type: application/x-ndjson",
+        )
     content = decoded(body, wire.Sent)
     if (
         content.events is not msgspec.UNSET

@@ -1,10 +1,12 @@
 """The pages: for whom, what they show, and that what was sent cannot become markup."""
 
+import html
 import http.client
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from tests.patience import PATIENCE
@@ -118,3 +120,52 @@ def test_a_token_of_one_run_shows_that_run(tmp_path: Path) -> None:
         _, _, page = served.raw("GET", "/", role=Role.WRITER)
         assert b'name="token"' in page and "a writer’s".encode() in page
         assert b"writer" not in served.raw("GET", "/", role=None)[2]
+
+
+def test_the_commands_of_a_run_page_can_be_run_as_they_are(tmp_path: Path) -> None:
+    """For every kind of field: the service takes the event and the points that the page shows."""
+    schema = {
+        "delay": {"range": [0, 60], "missing": "own value"},
+        "it's": {"values": ["a'b", "c"]},
+        "shop": {"buckets": 8},
+        "left": {"date": ["hour", "weekday"]},
+    }
+    with serving(tmp_path) as served:
+        served.client().create("table", schema=schema, epsilon=1.0)
+        served.client().create("abuse", concepts="keys", **BUDGET)
+        served.client().create("line", concepts="thresholds:8", **BUDGET)
+        for name in ("table", "abuse", "line"):
+            page = served.raw("GET", f"/view/{name}")[2].decode()
+            shown = html.unescape(page.partition("<pre>curl ")[2].partition("</pre>")[0])
+            assert "Delete the run" in page
+            for command in f"curl {shown}".split("\n\n"):
+                words = shlex.split(command)
+                assert words[1].startswith(f"http://127.0.0.1:{served.port}/runs/{name}/")
+                path, body = urlsplit(words[1]).path, words[-1].encode()
+                status, _, told = served.raw(
+                    "POST", path, body, **{"Content-Type": "application/json"}
+                )
+                assert status == 200, (command, told)
+        served.client().send_many("abuse", [("k", 1)] * 40)
+        assert b"Delete the run" not in served.raw("GET", "/view/abuse")[2]  # it would be refused
+
+
+def test_who_logs_out_has_no_cookie(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        cookie = logged_in(served, served.tokens[Role.READER])[1].partition(";")[0]
+        assert b'action="/logout"' in served.raw("GET", "/", role=None, Cookie=cookie)[2]
+        assert b'action="/logout"' not in served.raw("GET", "/", role=Role.READER)[2]
+        status, headers, _ = served.raw("POST", "/logout", b"", role=None, Cookie=cookie)
+        assert status == 303 and 'token="";' in headers["set-cookie"]
+        status, headers, _ = served.raw(
+            "POST", "/logout", b"", role=None, Cookie=cookie, Origin="http://evil.example"
+        )
+        assert status == 403 and "set-cookie" not in headers
+
+
+def test_a_bare_list_of_events_is_refused_with_the_forms_that_are_taken(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        served.client().create("abuse", concepts="keys", **BUDGET)
+        sent = b' [{"x": "k", "y": 1}]'
+        status, _, told = served.raw("POST", "/runs/abuse/events", sent)
+        assert status == 422 and b"application/x-ndjson" in told and b"events" in told
