@@ -238,7 +238,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.recipe_, self.classes_ = recipe, np.asarray(classes)
         self._fits_so_far.add(recipe, self.run_)
         if isinstance(recipe.concepts.domain, Records):
-            self.n_features_in_ = len(recipe.concepts.domain.fields)
+            self.n_features_in_ = len(_columns_in(recipe.concepts.domain))
         return self
 
     def _declared(self) -> ConceptClass | None:
@@ -277,7 +277,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return columns, targets
 
     def _check_columns(self, schema: Records) -> None:
-        names = [part.name for part in schema.fields]
+        names = _columns_in(schema)
         if self.n_features_in_ != len(names):
             raise ValueError(
                 f"X has {self.n_features_in_} features, but the schema declares {len(names)}: "
@@ -387,18 +387,22 @@ def _fitted_before(caller: Any, classifier: PrivateClassifier) -> list[str]:
 
 
 def _names(concepts: ConceptClass | None) -> list[str] | None:
-    """Return the names that the schema declares; None without a schema."""
+    """Return the columns of the fields that the schema declares; None without a schema."""
     if concepts is None or not isinstance(concepts.domain, Records):
         return None
-    return [part.name for part in concepts.domain.fields]
+    return _columns_in(concepts.domain)
+
+
+def _columns_in(schema: Records) -> list[str]:
+    """Return the columns of a schema; all parts of a date are in one."""
+    return list(dict.fromkeys(part.column for part in schema.fields))
 
 
 def _points(recipe: PrivateLearner, columns: list[Any]) -> Any:
     """Return each row as a point: cells of the schema, the only column, or a tuple."""
     domain = recipe.concepts.domain
     if isinstance(domain, Records):
-        named = zip((part.name for part in domain.fields), columns, strict=True)
-        return domain.check_many(dict(named))
+        return domain.check_many(dict(zip(_columns_in(domain), columns, strict=True)))
     if len(columns) == 1:
         return domain.check_many(columns[0])
     return domain.check_many(list(zip(*map(listed, columns), strict=True)))

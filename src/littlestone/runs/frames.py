@@ -1,6 +1,7 @@
 """Learn from a data frame as ``littlestone learn`` does from a file."""
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -137,7 +138,20 @@ def _look_first(rows: list[Row], learner: PrivateLearner, columns: Columns, most
     found = examine(islice(rows, most), learner.concepts.domain, columns, form=Form())
     refusal = found.refusal(columns.label) if most else None
     if refusal is not None:
-        raise BadRowError(f"{refusal}. Nothing was spent; check=0 learns anyway")
+        raise BadRowError(f"{_in_python(refusal)}. Nothing was spent; check=0 learns anyway")
+
+
+def _in_python(advice: str) -> str:
+    """Return advice for files as advice for frames: arguments, and types in place of marks."""
+    text = re.sub("--(positive|at-least) (?=['N])", _argument, advice)
+    text = text.replace("(--positive says", "(positive says")
+    text = text.replace("--positive and the one", "positive= and the one")
+    marks = '--(decimal|thousands|units|date-format|encoding) ("[^"]*"|[^ ]*)'
+    return re.sub(f"{marks}( {marks})*", "a column of numbers or dates, in place of text", text)
+
+
+def _argument(option: re.Match[str]) -> str:
+    return f"{option[1].replace('-', '_')}="
 
 
 def _opened(

@@ -333,3 +333,28 @@ def test_cross_validation_starts_a_run_for_each_fold() -> None:
 def test_a_generator_is_no_seed() -> None:
     with pytest.raises(ValueError, match="seed must be a whole number"):
         PrivateClassifier(random_state=cast(int, "now")).fit(*table(50))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "duckdb"])
+def test_a_frame_with_dates_is_learned_over_the_schema_that_it_states(kind: str) -> None:
+    """All parts of a date are in one column; columns are matched by name, beside others."""
+    hours = np.arange(600)
+    table = {
+        "unused": ["x"] * 600,
+        "left": (np.datetime64("2026-01-01T00:30") + hours.astype("m8[h]")).astype("M8[us]"),
+        "delay": hours * 7 % 60,
+    }
+    frame: Any = pd.DataFrame(table)
+    if kind != "pandas":
+        arrow = pytest.importorskip("pyarrow").Table.from_pandas(frame)
+        frame = arrow
+        if kind != "pyarrow":
+            library = pytest.importorskip(kind)
+            frame = library.from_arrow(arrow)
+    schema = Schema.from_frame(frame, {"delay": (0, 60), "left": ["hour", "weekday"]})
+    model = PrivateClassifier(concepts=schema, random_state=3, epsilon=50.0)
+    late = (hours % 24 >= 12).astype(int)
+    assert model.fit(frame, late).n_features_in_ == 2
+    assert (model.predict(frame) == late).mean() > 0.9
+    frozen = model.freeze()
+    assert frozen.columns == ("delay", "left")

@@ -230,3 +230,36 @@ def test_no_label_refuses_a_frame(value: Any, tmp_path: Path) -> None:
         frame, LEARNER, store=tmp_path / "s", out=tmp_path / "o", label="late", source="a"
     )
     assert done.taken == ROWS
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "told"),
+    [
+        ("late", ["On Time", "Late"] * 20, "add positive='On Time' (or 'Late')"),
+        ("late", [n * 7 % 90 for n in range(40)], "add at_least=NUMBER"),
+        ("late", ["a", "b", "c", "d"] * 10, "or positive= and the one that counts as 1"),
+        ("delay", ["3,5"] * 40, "add a column of numbers or dates, in place of text"),
+    ],
+)
+def test_advice_is_given_as_arguments_and_not_as_options(
+    column: str, values: list[Any], told: str, tmp_path: Path
+) -> None:
+    rows = {"delay": list(range(40)), "late": [0, 1] * 20} | {column: values}
+    learner = Request(over=Schema.from_mapping({"delay": {"range": [0, 40]}})).recipe()
+    with pytest.raises(BadRowError) as refusal:
+        learn_frame(
+            pd.DataFrame(rows),
+            learner,
+            store=tmp_path / "s",
+            out=tmp_path / "o",
+            label="late",
+            source="a",
+        )
+    assert told in str(refusal.value) and "--" not in str(refusal.value)
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_column_of_text_has_no_range() -> None:
+    frame = pd.DataFrame({"town": pd.Series(["Ulm", "Bonn"], dtype="str")})
+    with pytest.raises(ValueError, match="'town', which holds texts, must be stated as"):
+        Schema.from_frame(frame, {"town": (0, 1)})

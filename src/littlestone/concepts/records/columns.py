@@ -22,6 +22,8 @@ from littlestone.errors import optional
 EXACT: Final = 2**53
 """Floats hold all integers below this, and not all above."""
 _PLAIN: Final = frozenset({int, float, np.float64})
+_TEXTS: Final = ("str", "string")
+"""What pandas calls the types of columns that hold nothing but text."""
 
 
 def exact_number(value: Any) -> Any:
@@ -102,7 +104,8 @@ def frame_kinds(table: Any) -> dict[str, str | None]:
     if hasattr(table, "iloc"):
         letters = {"i": "number", "u": "number", "f": "number", "M": "date"}
         return {
-            str(name): letters.get(getattr(kind, "kind", "")) for name, kind in table.dtypes.items()
+            str(name): "text" if str(kind) in _TEXTS else letters.get(getattr(kind, "kind", ""))
+            for name, kind in table.dtypes.items()
         }
     narwhals = optional("narwhals", "reading this data frame")
     kinds = narwhals.from_native(table).collect_schema()
