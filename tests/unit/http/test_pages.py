@@ -142,9 +142,7 @@ def test_the_commands_of_a_run_page_can_be_run_as_they_are(tmp_path: Path) -> No
                 words = shlex.split(command)
                 assert words[1].startswith(f"http://127.0.0.1:{served.port}/runs/{name}/")
                 path, body = urlsplit(words[1]).path, words[-1].encode()
-                status, _, told = served.raw(
-                    "POST", path, body, **{"Content-Type": "application/json"}
-                )
+                status, _, told = served.raw("POST", path, body)
                 assert status == 200, (command, told)
         served.client().send_many("abuse", [("k", 1)] * 40)
         assert b"Delete the run" not in served.raw("GET", "/view/abuse")[2]  # it would be refused
