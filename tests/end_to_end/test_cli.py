@@ -257,3 +257,10 @@ def test_what_there_is_can_be_listed() -> None:
     assert listed["learners"]["private-majority"]["private"]
     assert "mistake-forcing" in listed["adversaries"]
     assert "--broken no-query-noise" in run("audit").output
+
+
+@pytest.mark.parametrize("name", ["sklearn", "river"])
+def test_an_adapter_without_its_package_says_which_extra_has_it(name: str) -> None:
+    code = f"import sys; sys.modules[{name!r}] = None; import littlestone.adapters.{name}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode and "pip install 'littlestone[integrations]'" in done.stderr

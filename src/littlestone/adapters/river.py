@@ -3,7 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from river import base, compose
+try:
+    from river import base, compose
+except ImportError as absent:
+    raise ImportError(
+        "this adapter needs river: pip install 'littlestone[integrations]'"
+    ) from absent
 
 from littlestone.adapters.frozen import FrozenClassifier
 from littlestone.adapters.records import reader_for

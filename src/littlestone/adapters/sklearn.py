@@ -5,7 +5,13 @@ from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+except ImportError as absent:
+    raise ImportError(
+        "this adapter needs scikit-learn: pip install 'littlestone[integrations]'"
+    ) from absent
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import Tags, get_tags
