@@ -280,18 +280,18 @@ class Ledger(Lazy):
         counts = Counter(charge.mechanism for charge in self._charges)
         by = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
         plural = "" if len(self._charges) == 1 else "s"
-        releases = f"{len(self._charges)} release{plural} by {by}" if counts else "no release"
+        charges = f"{len(self._charges)} charge{plural}: {by}" if counts else "nothing"
         stamp = "" if self._private else f" — {SEEDED}"
         paid, before = self.spent(), self.beforehand
         if before != _NOTHING:
-            releases = f"the ranges of the schema and {releases}"
+            charges = f"the ranges of the schema and {charges}"
             paid = PrivacyGuarantee.rounded_up(
                 epsilon=Fraction(paid.epsilon) + Fraction(before.epsilon),
                 delta=Fraction(paid.delta) + Fraction(before.delta),
             )
         return (
             f"Promised: {self.promise}; no example has paid more than {paid} so far, "
-            f"for {releases}{stamp}."
+            f"for {charges}{stamp}."
         )
 
     def text(self) -> str:
@@ -299,7 +299,7 @@ class Ledger(Lazy):
         groups: dict[tuple[str, Cost], list[Charge]] = {}
         for charge in self._charges:
             groups.setdefault((charge.mechanism, charge.cost), []).append(charge)
-        rows = [("mechanism", "each release", "releases", "rounds")]
+        rows = [("mechanism", "each charge", "charges", "rounds")]
         if self.beforehand != _NOTHING:
             rows.append(("ranges of the schema", str(self.beforehand), "1", "before"))
         for (mechanism, _), charges in groups.items():

@@ -144,17 +144,17 @@ def test_a_release_of_unknown_cost_is_refused() -> None:
 def test_it_explains_itself_in_one_sentence() -> None:
     book = ledger()
     assert book.explain() == (
-        "Promised: ε = 1, δ = 1e-06; no example has paid more than ε = 0 so far, for no release."
+        "Promised: ε = 1, δ = 1e-06; no example has paid more than ε = 0 so far, for nothing."
     )
     book.charge("AboveThreshold", HALF, first=1, last=10)
     book.charge("AboveThreshold", HALF, first=11)
     assert book.explain() == (
         "Promised: ε = 1, δ = 1e-06; no example has paid more than ε = 0.5 so far, "
-        "for 2 releases by AboveThreshold (2)."
+        "for 2 charges: AboveThreshold (2)."
     )
     assert book.text().splitlines()[2:] == [
-        "mechanism       each release  releases  rounds",
-        "AboveThreshold  ε = 0.5       2         1–…",
+        "mechanism       each charge  charges  rounds",
+        "AboveThreshold  ε = 0.5      2        1–…",
     ]
 
 
