@@ -24,7 +24,7 @@ from littlestone.concepts.domain import MOST_SAMPLED
 from littlestone.concepts.protocols import Domain
 from littlestone.concepts.records.buckets import Buckets as Buckets
 from littlestone.concepts.records.columns import eager_frame, frame_columns, is_frame
-from littlestone.concepts.records.declarations import declared_field, declared_fields
+from littlestone.concepts.records.declarations import declared_field, declared_fields, html_table
 from littlestone.concepts.records.fields import Category as Category
 from littlestone.concepts.records.fields import Numeric as Numeric
 from littlestone.concepts.records.fields import cell_of, cells_in
@@ -285,6 +285,9 @@ class Schema:
                     f"got {require.shown(cell)}"
                 )
         return tuple(map(int, cells))
+
+    def _repr_html_(self) -> str:
+        return html_table(self.fields)
 
     def _names(self) -> str:
         return ", ".join(repr(part.name) for part in self.fields)

@@ -17,7 +17,8 @@ from typing import Any, Final
 from littlestone import __version__
 from littlestone.concepts.hypotheses.pictures import picture
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
-from littlestone.concepts.schema import Buckets, Numeric, Schema
+from littlestone.concepts.records.declarations import html_table
+from littlestone.concepts.schema import Schema
 from littlestone.learners.forms import canonical_form
 from littlestone.privacy.ledger import Ledger
 from littlestone.runs.durable import DurableRun
@@ -31,7 +32,6 @@ _MOST_RULES: Final = 200
 _MOST_STRIPES: Final = 600
 _MOST_CHARGES: Final = 2000
 _MOST_WORDS: Final = 300
-_HUGE: Final = 1e300  # not a cut, but the mark of the cell for missing values
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>littlestone: report</title>
@@ -216,20 +216,7 @@ def _schema(concepts: ConceptClass) -> str:
     words = f"<p>{html.escape(class_in_words(concepts).capitalize())}.</p>"
     if not isinstance(concepts.domain, Schema):
         return words
-    rows = []
-    for part in concepts.domain.fields:
-        if isinstance(part, Numeric):
-            kind, known = "number", [f"{cut:g}" for cut in part.grid if abs(cut) < _HUGE]
-        else:
-            kind, known = "one of", list(map(str, part.values))
-        if isinstance(part, Buckets):
-            kind, known = "text", [f"{part.count} buckets of a public hash"]
-        kind = kind if part.date is None else f"{part.date} of the date"
-        missing = part.describe(part.stand_in, part.stand_in).removeprefix(f"{part.name} ")
-        missing = missing.removeprefix("== ")
-        rows.append((part.name, kind, _cut(", ".join(known)), missing))
-    head = "<tr><th>field</th><th>kind</th><th>cuts or values</th><th>missing counts as</th></tr>"
-    return f'{words}<div class="scroll"><table>{head}{_table(rows)}</table></div>'
+    return f'{words}<div class="scroll">{html_table(concepts.domain.fields)}</div>'
 
 
 def _facts(run: DurableRun, data: str) -> Mapping[str, str]:

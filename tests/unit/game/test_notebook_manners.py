@@ -64,3 +64,19 @@ def test_equal_classes_are_numbered() -> None:
     pair = [ls.StandardOptimal(CONCEPTS), ls.StandardOptimal(CONCEPTS)]
     found = ls.game.compare(pair, [ls.MistakeForcing(CONCEPTS)], rounds=30, rng=ls.seeded(2))
     assert found.learners == ("StandardOptimal 1", "StandardOptimal 2")
+
+
+def test_a_schema_is_a_table_and_its_names_are_text() -> None:
+    schema = ls.Schema.from_mapping(
+        {
+            "<b>": {"values": ["x&y", "z"]},
+            "size": {"range": [0, 10], "missing": "own value"},
+            "left": {"date": ["hour"]},
+            "shop": {"buckets": 8},
+        }
+    )
+    page = schema._repr_html_()
+    assert page.count("<tr>") == 5 and "<b>" not in page and "x&amp;y, z" in page
+    for words in ("is missing", "hour of the date", "8 buckets of a public hash", "0, 1, 2"):
+        assert words in page, words
+    assert "e+30" not in page  # the mark of the cell for missing values

@@ -1,7 +1,8 @@
 """Read the declaration of a field: a range, cuts, values, buckets, or parts of a date."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from typing import Any, Final
 
 from littlestone import require
 from littlestone.concepts.records.buckets import MOST, Buckets
@@ -15,6 +16,31 @@ from littlestone.concepts.records.fields import (
     is_finite,
     shown_number,
 )
+
+_SHOWN: Final = 400
+
+
+def html_table(fields: Iterable[Numeric | Category]) -> str:
+    """Return the declared fields as a table of HTML, for people."""
+    head = "<tr><th>field</th><th>kind</th><th>cuts or values</th><th>missing counts as</th></tr>"
+    rows = (f"<tr>{''.join(map(_cell, _in_words(part)))}</tr>" for part in fields)
+    return f"<table>{head}{''.join(rows)}</table>"
+
+
+def _cell(text: str) -> str:
+    return f"<td>{escape(text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…')}</td>"
+
+
+def _in_words(part: Numeric | Category) -> tuple[str, str, str, str]:
+    if isinstance(part, Buckets):
+        kind, known = "text", [f"{part.count} buckets of a public hash"]
+    elif isinstance(part, Numeric):
+        kind, known = "number", [f"{cut:g}" for cut in part.grid if cut != THERE]
+    else:
+        kind, known = "one of", list(map(str, part.values))
+    kind = kind if part.date is None else f"{part.date} of the date"
+    missing = part.describe(part.stand_in, part.stand_in).removeprefix(f"{part.name} ")
+    return part.name, kind, ", ".join(known), missing.removeprefix("== ")
 
 
 def declared_fields(name: Any, entry: Any) -> Iterator[Numeric | Category]:
