@@ -152,6 +152,11 @@ def test_a_point_that_is_none_has_no_prediction(command: Command) -> None:
     assert command("predict", "events.csv", "events.csv")[0] == 2  # no rules
 
 
+def test_a_run_that_began_quietly_does_not_stay_so(command: Command) -> None:
+    command("learn", "--config", "run.toml", "--quiet")
+    assert "quiet" not in command("status", "run.db", "--toml")[1]
+
+
 NEVER, LATE = DecisionTree(SCHEMA, 0), DecisionTree(SCHEMA, ((0, 2, 2), 1, 0))
 FLIPS = ((0, NEVER), (50, LATE), (9_000, NEVER), (9_010, LATE), (9_900, NEVER))
 

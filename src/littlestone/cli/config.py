@@ -93,7 +93,7 @@ def written(ctx: typer.Context, schema: Mapping[str, Any] | None) -> str:
         value = ctx.params.get(name)
         source = ctx.get_parameter_source(name)
         given = name in NAMES or (source is not None and source.name != "DEFAULT")
-        if value is None or key == "schema" or not given:
+        if value is None or key in ("schema", "quiet") or not given:
             continue
         lines.append(f"{key} = {_value(shown(value) if key == 'store' else value)}")
     for name, table in (schema or {}).items():
