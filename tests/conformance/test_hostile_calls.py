@@ -35,7 +35,7 @@ REFUSED = (ValueError, TypeError, ls.LittlestoneError, OwnError)
 OUTSIDE = ("Client.", "from_toml", "DurableRun.", "learn_frame")
 SECONDS = 10.0  # of computing; a machine with other work takes longer
 MEMORY = 6 << 30
-FEW = 4000
+FEW = 1500
 CALLS = int(os.environ.get("CALLS", "6000"))
 
 

@@ -43,6 +43,7 @@ def test_a_bound_that_forgets_delta_would_be_noticed() -> None:
     assert failing(200, 1.0, 0.3, believed=0.0) > 0.5
 
 
+@pytest.mark.slow
 def test_whoever_stops_when_it_suits_them_gains_nothing() -> None:
     """The chance that any look up to 600 guesses exceeds epsilon, summed over all paths."""
     epsilon = 1.0

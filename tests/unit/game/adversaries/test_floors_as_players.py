@@ -62,6 +62,7 @@ def test_a_private_learner_errs_as_often_as_the_tree_says_and_another_need_not()
     assert wrong / 2 < floor
 
 
+@pytest.mark.slow
 def test_zeros_and_then_ones_cost_what_the_floor_of_windows_says() -> None:
     concepts, n = ls.Thresholds(2), 2
     recipe = PrivateWitnesses(concepts=concepts, rounds=n, epsilon=3.0, plan=PLAN)

@@ -92,6 +92,7 @@ def exact_epsilon(law: dict[tuple[int, int], float]) -> float:
     return max(abs(math.log(law[i, j] / law[i - 1, j + 1])) for i, j in near)
 
 
+@pytest.mark.slow
 def test_vectors_whose_parts_differ_by_one_cost_the_rate() -> None:
     noise = CubeNoise(rate=RATE, width=2)
     enumerated = law(noise, 3, accepts=True)
