@@ -103,7 +103,7 @@ Definition code_draws (v : view) : N :=
   fold_right (fun (y : option (nat * nat)) (n : N) => 16 * n + match y with None => 0 | Some (i, _) => N.of_nat (S i) end) 1 v.
 Definition disjoint_batches_agrees (rounds : nat) (adv : list (N * example)) (law : dist N) : bool :=
   same_table (gathered code_draws
-    (batchesQ (fun t => nth t (kinds s) 0%nat) (fun t => nth t (dues s) false) (reading None code_draws adv)
+    (batchesQ (fun v => nth (length v) (kinds s) 0%nat) (fun v => nth (length v) (dues s) false) (reading None code_draws adv)
        drawn_here rounds [] (fun _ => []))) law.
 End Batches.
 

@@ -26,23 +26,22 @@ End Exponential.
 
 Section Batches.
 Context {X Y : Type}.
-Variables (goes : nat -> nat) (due : nat -> bool) (adv : adversary X (option Y)).
+Variables (goes : list (option Y) -> nat) (due : list (option Y) -> bool) (adv : adversary X (option Y)).
 Hypothesis no_challenge : forall v, challenge adv v = None.
 Fixpoint batchesQ (drawnQ : list (option Y) -> list X -> dist Y) (rounds : nat) (published : list (option Y)) (bs : nat -> list X) : dist (list (option Y)) :=
   match rounds with
   | O => retQ published
   | S rounds =>
-      let t := length published in
-      let batch := bs (goes t) ++ [example adv published] in
-      if due t
-      then bindQ (drawnQ published batch) (fun y => batchesQ drawnQ rounds (Some y :: published) (put bs (goes t) []))
-      else batchesQ drawnQ rounds (None :: published) (put bs (goes t) batch)
+      let batch := bs (goes published) ++ [example adv published] in
+      if due published
+      then bindQ (drawnQ published batch) (fun y => batchesQ drawnQ rounds (Some y :: published) (put bs (goes published) []))
+      else batchesQ drawnQ rounds (None :: published) (put bs (goes published) batch)
   end.
 Theorem batchesQ_correct drawn drawnQ world : (forall v l, lists (drawnQ v l) (drawn v l)) -> forall rounds published bs,
   lists (batchesQ drawnQ rounds published bs) (batches goes due drawn adv world rounds false published bs).
 Proof.
   intro D. induction rounds as [|rounds IH]; intros published bs; [apply lists_ret|]. cbn [batchesQ batches].
-  unfold received. rewrite no_challenge. destruct (due (length published)); [|apply IH]. apply lists_bind; [apply D|]. intro y. apply IH.
+  unfold received. rewrite no_challenge. destruct (due published); [|apply IH]. apply lists_bind; [apply D|]. intro y. apply IH.
 Qed.
 End Batches.
 

@@ -7,14 +7,15 @@ Open Scope R_scope.
 
 (** ** Parallel composition over disjoint rounds, against an adaptive adversary *)
 
-(** The example of round t (counted from 0) goes to the buffer [goes t]; after the rounds with [due t] this
+(** The example of a round goes to the buffer [goes published]; after the rounds with [due published] this
     buffer is read by one draw, and emptied. Which round goes where, and when a buffer is read, depends on
-    the number of the round alone. A draw may look at everything that was drawn before. What is published
-    in the rounds in between is a function of these draws, so the view has None for them. *)
+    the number of the round and on what was drawn before: both are in the view. A draw may look at
+    everything that was drawn before. What is published in the rounds in between is a function of these
+    draws, so the view has None for them. *)
 Section Disjoint.
 Context {X Y : Type}.
-Variables (goes : nat -> nat) (due : nat -> bool).
 Notation view := (list (option Y)).
+Variables (goes : view -> nat) (due : view -> bool).
 Variable drawn : view -> list X -> law Y.
 Variable adv : adversary X (option Y).
 Notation buffers := (nat -> list X).
@@ -26,12 +27,11 @@ Fixpoint batches (world : bool) (rounds : nat) (used : bool) (published : view) 
   | O => ret published
   | S rounds =>
       let (z, used) := received adv world used published in
-      let t := length published in
-      let batch := bs (goes t) ++ [z] in                                            (* (L2) *)
-      if due t
+      let batch := bs (goes published) ++ [z] in                                    (* (L2) *)
+      if due published
       then bind (drawn published batch) (fun y =>                                   (* (L3, L4) *)
-        batches world rounds used (Some y :: published) (put bs (goes t) []))
-      else batches world rounds used (None :: published) (put bs (goes t) batch)
+        batches world rounds used (Some y :: published) (put bs (goes published) []))
+      else batches world rounds used (None :: published) (put bs (goes published) batch)
   end.
 
 (** Lists that differ in one element. *)
@@ -52,7 +52,7 @@ Lemma used_up world world' rounds : forall published bs,
   batches world rounds true published bs = batches world' rounds true published bs.
 Proof.
   induction rounds as [|rounds IH]; intros published bs; [reflexivity|]. cbn [batches received].
-  destruct (due (length published)); [|apply IH]. f_equal. apply functional_extensionality. intro y. apply IH.
+  destruct (due published); [|apply IH]. f_equal. apply functional_extensionality. intro y. apply IH.
 Qed.
 Lemma put_other bs j l i : i <> j -> put bs j l i = bs i.
 Proof. unfold put. destruct (Nat.eqb_spec i j); congruence. Qed.
@@ -70,8 +70,8 @@ Lemma challenged world rounds : forall published bs bs' j, (forall i, i <> j -> 
   within epsilon 0 (batches world rounds true published bs) (batches world rounds true published bs').
 Proof.
   induction rounds as [|rounds IH]; intros published bs bs' j Same Rep; [apply near_same|]. cbn [batches received].
-  set (z := example adv published). set (g := goes (length published)).
-  destruct (due (length published)), (Nat.eq_dec g j) as [->|D].
+  set (z := example adv published). set (g := goes published).
+  destruct (due published), (Nat.eq_dec g j) as [->|D].
   - rewrite (put_over bs bs' j [] Same). apply post_processing, one_draw. now apply replaced_more.
   - rewrite (Same g D). apply F1_fixed_coins; [lra|]. intro y. apply IH with (j := j).
     + intros i Hi. unfold put. destruct (Nat.eqb_spec i g); auto.
@@ -89,8 +89,8 @@ Theorem batches_private_from world rounds : forall published bs,
 Proof.
   induction rounds as [|rounds IH]; intros published bs; [apply near_same|]. cbn [batches received].
   destruct (challenge adv published) as [[z0 z1]|].
-  - set (g := goes (length published)). set (z := if world then z1 else z0). set (z' := if negb world then z1 else z0).
-    destruct (due (length published)).
+  - set (g := goes published). set (z := if world then z1 else z0). set (z' := if negb world then z1 else z0).
+    destruct (due published).
     + replace (fun y => batches (negb world) rounds true (Some y :: published) (put bs g []))
         with (fun y => batches world rounds true (Some y :: published) (put bs g []))
         by (apply functional_extensionality; intro y; apply used_up).
@@ -98,7 +98,7 @@ Proof.
     + rewrite (used_up (negb world) world). apply challenged with (j := g).
       * intros i Hi. now rewrite !put_other.
       * rewrite !put_same. apply replaced_last.
-  - destruct (due (length published)); [apply F1_fixed_coins; [lra|]; intro y|]; apply IH.
+  - destruct (due published); [apply F1_fixed_coins; [lra|]; intro y|]; apply IH.
 Qed.
 End Disjoint.
 
@@ -107,7 +107,8 @@ End Disjoint.
 (** A draw has candidates and prior weights that are functions of what was drawn before and of coins that
     are tossed before the batch is looked at: all listed concepts (prior 1), all trees, linear rules of a
     pool (the coins), or what a window chooses from (prior weights 120 for the rule, 40 for the newest one
-    drawn, 1 for the constant of each label, and 24 more for the one on display). Labels are of any type,
+    drawn, 1 or 10 for the constant of each label, and 24 more for the one on display). How many rounds go to
+    windows, and whether constants weigh 10, follows from what the last windows drew. Labels are of any type,
     so there may be any number of them. Its weights are those of ExponentialMechanism or of TreeSelection. The score of a candidate
     is the number of its errors; an example that stays unread (None) is nobody's error. *)
 Section Learner.
@@ -116,7 +117,7 @@ Notation example := (option (point * label)).
 Notation view := (list (option hypothesis)).
 Variable same : label -> label -> bool.
 Variable says : hypothesis -> point -> label.
-Variables (goes : nat -> nat) (due : nat -> bool).
+Variables (goes : view -> nat) (due : view -> bool).
 Variable epsilon : R.
 Hypothesis Heps : 0 <= epsilon.
 Variable toss : view -> law coins.

@@ -23,11 +23,14 @@ from littlestone.randomness import Randomness
 if TYPE_CHECKING:
     from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 
-# One round of so many goes to windows, once there are any.
+# Of so many rounds one goes to windows, once there are any, or all but one while times change.
 CYCLE: Final = 4
-# Prior weights of the rule, of each constant and of the newest of the voting rules, and the bonus
-# of the published one.
-_TRUST, _CONSTANT, _NEWEST, _SHOWN = 120, 1, 40, 24
+_USUAL, _MOST = 1, CYCLE - 1
+# Times change if so many of the last windows drew a constant instead of the rule.
+_REMEMBERED, _MANY = 64, 4
+# Prior weights of the rule, of each constant (more while times change) and of the newest of the
+# voting rules, and the bonus of the published one.
+_TRUST, _CONSTANT, _NEWEST, _SHOWN = 120, {_USUAL: 1, _MOST: 10}, 40, 24
 _NO_LABEL: Final = -1
 # The rounds of so many windows are looked at together: if the first changes what is published, the
 # others were looked at for nothing.
@@ -48,6 +51,10 @@ class DisjointBatchesEngine(Engine):
     """The rounds of these batches."""
     _shown: int
     """Which of the rule and the constants, "always 0", "always 1", …, is published."""
+    _against: list[int]
+    """For each of the last windows, whether it drew a constant that is not the rule."""
+    _watching: int
+    """How many rounds of four go to windows while the current batch is filled."""
     _played: int
     _batches: int
     _size: int
@@ -90,12 +97,16 @@ class DisjointBatchesEngine(Engine):
         self._rule = self.hypothesis = first  # (L1)
         self._drawn, self._lengths = [first], [0]
         self._shown = self._played = self._batches = 0
+        self._against, self._watching = [], _USUAL
         self._window_points, self._window_labels = [], []
         self._begin_batch()
 
     def _begin_batch(self) -> None:
         self._points, self._labels, self._rows = [], [], []
-        self._size = self._room = self._recipe.batch_size(self._batches, self._played)
+        if len(self._against) == _REMEMBERED:  # (L2)
+            self._watching = _MOST if sum(self._against) >= _MANY else _USUAL
+        thinned = (CYCLE - _USUAL) // (CYCLE - self._watching)
+        self._size = self._room = self._recipe.batch_size(self._batches, self._played, thinned)
 
     def state(self) -> tuple[Any, ...]:
         """Return everything needed to continue; records as rows, however they came."""
@@ -115,7 +126,7 @@ class DisjointBatchesEngine(Engine):
     def step(self, x: Any, y: Label, /) -> None:
         """Add an example to the batch or the window, and draw when it is full."""
         self._played = played = self._played + 1
-        if played % CYCLE == 0 and played > self._unwatched:
+        if played > self._unwatched and -played % CYCLE < self._watching:
             self._window_points.append(x)  # (L2)
             self._window_labels.append(y)
             if len(self._window_labels) == self._recipe.window:
@@ -139,18 +150,28 @@ class DisjointBatchesEngine(Engine):
 
     def _some(self, xs: Any, ys: Any) -> int:
         """Take rounds until a rule is drawn or what is published changes; return how many."""
-        count = min(len(ys), self._rounds_to_a_draw())
-        first = max(self._played, self._unwatched) // CYCLE * CYCLE + CYCLE - self._played - 1
-        watched, published = slice(first, count, CYCLE), self.hypothesis
-        if first < count:
-            taken = self._watch(xs[watched], ys[watched])
+        room = self._room - len(self._labels)
+        rounds = self._played + 1 + np.arange(min(len(ys), self._looked_at(room)))
+        watched = (rounds > self._unwatched) & (-rounds % CYCLE < self._watching)
+        filling = np.flatnonzero(~watched)
+        count = int(filling[room - 1]) + 1 if len(filling) >= room else len(rounds)
+        published, places = self.hypothesis, np.flatnonzero(watched[:count])
+        if len(places):
+            taken = self._watch(_some_of(xs, places), ys[places])
             if self.hypothesis is not published:
-                count = first + CYCLE * (taken - 1) + 1
+                count = int(places[taken - 1]) + 1
         self._played += count
-        self._gather(_without(xs[:count], watched), _without(ys[:count], watched))
+        filling = filling[: np.searchsorted(filling, count)]
+        self._gather(_some_of(xs, filling), ys[filling])
         if len(self._labels) == self._room:
             self._draw()
         return count
+
+    def _looked_at(self, room: int) -> int:
+        """Return how many rounds to look at together: a batch, or many windows."""
+        if self._played + room <= self._unwatched:
+            return room
+        return _WINDOWS_AT_ONCE * (self._recipe.window or 0) * CYCLE // self._watching
 
     def _gather(self, points: Any, labels: NDArray[np.uint8]) -> None:
         """Add rounds to the batch."""
@@ -185,19 +206,6 @@ class DisjointBatchesEngine(Engine):
         self._window_points.extend(_single(points[taken:]))  # (L2)
         self._window_labels.extend(labels[taken:].tolist())
         return len(labels)
-
-    def _rounds_to_a_draw(self) -> int:
-        """Return how many rounds fill the batch, or many windows, whichever are full first."""
-        played, room = self._played, self._room - len(self._labels)
-        if played + room <= self._unwatched:
-            return room
-        before = max(played, self._unwatched) // CYCLE
-        left = _WINDOWS_AT_ONCE * (self._recipe.window or 0) - len(self._window_labels)
-        end, filled = played + room, 0
-        while filled < room:  # rounds of windows do not fill the batch
-            filled = end - played - max(0, end // CYCLE - before)
-            end += room - filled
-        return min(end, (before + left) * CYCLE) - played
 
     def _draw(self) -> None:
         batch = (
@@ -234,10 +242,15 @@ class DisjointBatchesEngine(Engine):
 
     def _show(self, errors: list[int]) -> None:
         """Choose between the candidates by their errors in a window."""
-        weights = [_TRUST, *(_CONSTANT for _ in self._constants), _NEWEST][: len(errors)]
+        constant = _CONSTANT[self._watching]
+        weights = [_TRUST, *(constant for _ in self._constants), _NEWEST][: len(errors)]
         weights[self._shown] += _SHOWN  # a rule that did well is likely to do well again
         (place,) = self._choice.draw(errors, multiplicities=weights, rng=self._rng)  # (L4)
-        self._publish(bisect_right(list(accumulate(weights)), place))
+        chosen = bisect_right(list(accumulate(weights)), place)
+        drawn = self._candidates()[chosen]
+        against = drawn in self._constants and drawn != self._rule
+        self._against = [*self._against, int(against)][-_REMEMBERED:]
+        self._publish(chosen)
 
     def _vote(self) -> Hypothesis:
         """Return the newest rule, or the vote if its batch was shorter than the others together."""
@@ -259,13 +272,9 @@ class DisjointBatchesEngine(Engine):
             self.hypothesis = chosen
 
 
-def _without(block: Any, places: slice) -> Any:
-    """Return a block without some of its rounds."""
-    if isinstance(block, np.ndarray):
-        return np.delete(block, places, axis=0)
-    rest = list(block)
-    del rest[places]
-    return rest
+def _some_of(block: Any, places: NDArray[np.int64]) -> Any:
+    """Return some of the points of a block."""
+    return block[places] if isinstance(block, np.ndarray) else [block[i] for i in places.tolist()]
 
 
 def _joined(block: Any, more: Any) -> Any:

@@ -48,6 +48,7 @@ class DisjointBatches(PrivateLearner):
     the examples stays the same, and adapt soon after a change. From round ``watched_from`` on one
     example of four goes to short windows instead. After each window the rule, "always 0" or
     "always 1" is published, by its errors in that window alone: so good and bad times are followed.
+    While windows often draw a constant, three examples of four go to them.
     Once batches no longer double, the rule is the vote of the last three that were drawn, if
     epsilon is above 3/4 (``voters``); a window may prefer the newest of them, which follows a
     change sooner.
@@ -180,14 +181,17 @@ class DisjointBatches(PrivateLearner):
         """Return the guarantee for one example."""
         return PrivacyGuarantee(epsilon=self.epsilon)
 
-    def batch_size(self, number: int, played: int) -> int:
-        """Return the size of batch ``number`` (0, 1, …), which begins after ``played`` rounds."""
+    def batch_size(self, number: int, played: int, thinned: int = 1) -> int:
+        """Return the size of batch ``number`` (0, 1, …), which begins after ``played`` rounds.
+
+        If batches get one of ``thinned`` of their usual rounds, a late one has so many times fewer.
+        """
         assert self.first is not None and self.longest is not None
         try:
             size = math.ceil(self.first * self.growth**number)
         except OverflowError:  # longer than any stream
             size = sys.maxsize
-        return min(size, max(self.longest, played // self.past))
+        return min(size, max(self.longest, played // (self.past * thinned)))
 
     def excess_bound(self, *, size: int, failure_probability: float) -> float:
         """Bound the excess error of a rule drawn from ``size`` examples over the best concept.

@@ -199,6 +199,15 @@ def test_windows_follow_good_and_bad_times() -> None:
     assert mistakes(watching, xs, ys) < 1100 < 1400 < mistakes(replace(watching, window=0), xs, ys)
 
 
+@pytest.fixture(params=["as it is", "times change"])
+def times(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also as if windows had drawn constants all the time, from the second window on."""
+    if request.param == "times change":
+        monkeypatch.setattr(algorithm, "_REMEMBERED", 2)
+        monkeypatch.setattr(algorithm, "_MANY", 0)
+
+
+@pytest.mark.usefixtures("times")
 @pytest.mark.parametrize("watched_from", [1, 50, 60, 10**6])
 @pytest.mark.parametrize("window", [0, 1, 7, 32])
 def test_blocks_are_the_same_rounds(watched_from: int, window: int) -> None:
@@ -222,6 +231,7 @@ def test_blocks_are_the_same_rounds(watched_from: int, window: int) -> None:
     assert states[0] == states[1]
 
 
+@pytest.mark.usefixtures("times")
 @pytest.mark.parametrize("coin", range(8))
 def test_single_rounds_between_blocks_are_the_same_rounds(coin: int) -> None:
     """Also rounds without an example, and a run that is saved in between."""
@@ -252,6 +262,7 @@ def test_single_rounds_between_blocks_are_the_same_rounds(coin: int) -> None:
         assert single.hypothesis == mixed.hypothesis and single.switches == mixed.switches
 
 
+@pytest.mark.usefixtures("times")
 def test_a_saved_run_goes_on_identically() -> None:
     learner = DisjointBatches(
         concepts=DecisionTrees(SCHEMA, 2), epsilon=2.0, longest=50, window=8, watched_from=50
@@ -383,3 +394,67 @@ def test_voters_are_one_or_three() -> None:
     assert DisjointBatches(concepts=Thresholds(3), epsilon=1.0).voters == 1
     with pytest.raises(ValueError, match="voters"):
         DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0, voters=2)
+
+
+def restless(against: int, windows: int = 64) -> DisjointBatchesEngine:
+    """An engine after 4,000 rounds, when so many of its last windows drew a constant."""
+    learner = DisjointBatches(
+        concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0, longest=8, watched_from=9
+    )
+    engine = DisjointBatchesEngine(learner, seeded(1))
+    engine.begin()
+    engine._against = [1] * against + [0] * (windows - against)
+    engine._batches, engine._played = 20, 4000
+    engine._begin_batch()
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("against", "windows", "read", "size"), [(4, 64, 3, 83), (3, 64, 1, 250), (60, 63, 1, 250)]
+)
+def test_while_windows_draw_constants_three_rounds_of_four_go_to_them(
+    against: int, windows: int, read: int, size: int
+) -> None:
+    engine = restless(against, windows)
+    assert engine._size == size  # a late batch spans as many rounds as usual
+    for _ in range(16):
+        engine.step((0, 0), 0)
+    assert len(engine._window_labels) == 4 * read and len(engine._labels) == 16 - 4 * read
+
+
+def test_while_windows_draw_constants_these_weigh_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    weighed = []
+
+    def draw(errors: list[int], *, multiplicities: list[int], rng: object) -> tuple[int, ...]:
+        del errors, rng
+        weighed.append(multiplicities)
+        return (0,)
+
+    for engine in (restless(3), restless(4)):
+        engine._rule = RULES[0]
+        monkeypatch.setattr(engine, "_choice", type("Choice", (), {"draw": staticmethod(draw)}))
+        engine._show([0, 0, 0, 0])
+    assert weighed == [[144, 1, 1, 40], [144, 10, 10, 40]]
+
+
+def test_a_constant_that_is_the_rule_is_no_change_of_times() -> None:
+    """Only "always 1" is against a rule that is "always 0", and the last 64 windows count."""
+    engine = restless(0)
+    for errors in ([0, 0, 32], [32, 32, 0], [0, 0, 32]):
+        engine._show([1000 * each for each in errors])
+    assert engine._against == [0] * 62 + [1, 0]
+
+
+def test_many_windows_that_draw_constants_follow_quick_changes_sooner() -> None:
+    """Good and bad times of 100 rounds: with one round of four they are over when noticed."""
+    ys = ([0] * 100 + [1] * 100) * 100
+    xs = [(0, 0)] * len(ys)
+    learner = DisjointBatches(
+        concepts=DecisionTrees(SCHEMA, 1), epsilon=2.0, window=8, watched_from=1, past=1000
+    )
+    second = len(ys) // 2
+    run, wrong = learner.start(rng=seeded(3)), 0
+    for number, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        wrong += number >= second and run.hypothesis(x) != y
+        run.observe(x, y)
+    assert wrong < 0.25 * second  # 0.33 with one round of four
