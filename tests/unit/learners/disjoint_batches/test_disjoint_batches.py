@@ -81,6 +81,31 @@ def test_with_windows_each_example_is_read_by_one_draw(place: int) -> None:
     assert 0.1 < exact_epsilon(WATCHED, place, 4) <= 1.0 + 1e-9
 
 
+@pytest.fixture
+def quick_times(monkeypatch: pytest.MonkeyPatch, even_trust: None) -> None:
+    """Each window alone says where the next examples go."""
+    del even_trust
+    monkeypatch.setattr(algorithm, "_REMEMBERED", 1)
+    monkeypatch.setattr(algorithm, "_MANY", 1)
+    monkeypatch.setattr(algorithm, "_CONSTANT", {1: 1, 3: 2})
+
+
+@pytest.mark.usefixtures("quick_times")
+@pytest.mark.parametrize("place", range(6))  # a window may read the last one, or a batch
+def test_where_examples_go_may_depend_on_earlier_windows(place: int) -> None:
+    learner = replace(WATCHED, longest=1)
+    shown = exact_epsilon(learner, place, 6)
+    assert 0.1 < shown <= 1.0 + 1e-9
+
+
+class _LooksFirst(DisjointBatchesEngine):
+    """Broken: the label says where its example goes."""
+
+    def step(self, x: Any, y: int, /) -> None:
+        self._watching = 3 if y else 1
+        super().step(x, y)
+
+
 class _RereadsBatches(DisjointBatchesEngine):
     """Broken: a batch is drawn from again with the next one."""
 
@@ -110,7 +135,7 @@ class _SharesWindows(DisjointBatchesEngine):
 @pytest.mark.usefixtures("even_trust")
 @pytest.mark.parametrize(
     ("engine", "place", "rounds"),
-    [(_RereadsBatches, 0, 5), (_TakesTwice, 1, 3), (_SharesWindows, 3, 6)],
+    [(_RereadsBatches, 0, 5), (_TakesTwice, 1, 3), (_SharesWindows, 3, 6), (_LooksFirst, 1, 4)],
 )
 def test_reading_an_example_twice_is_noticed(
     engine: type[DisjointBatchesEngine], place: int, rounds: int
@@ -120,7 +145,7 @@ def test_reading_an_example_twice_is_noticed(
         def engine(self, rng: Randomness, /) -> DisjointBatchesEngine:
             return engine(self, rng)
 
-    shared = WATCHED if engine is _SharesWindows else TINY
+    shared = TINY if engine in (_RereadsBatches, _TakesTwice) else WATCHED
     assert exact_epsilon(Broken(**_fields(shared)), place, rounds) > 1.05
 
 
