@@ -31,6 +31,8 @@ from littlestone.runs.journal.records import Release
 _MOST_BLOCKS: Final = 256  # of one turn
 _MOST_EVENTS: Final = 200_000
 _MOST_AWAKE: Final = 1_000  # runs that stay in memory between turns
+# Of turns with more keys no run stays: others would take its place before its key comes again.
+_MOST_KEPT: Final = 256
 
 State = tuple[bytes, int, bytes]
 """The key, its rounds, the state."""
@@ -206,7 +208,7 @@ class Worker:
                 raise HorizonExceededError(rounds=horizon)
             releases.extend((label, release) for release in run.take(fresh))
             state = run.state()
-            if run.is_lean:
+            if run.is_lean and len(waiting) <= _MOST_KEPT:
                 runs[label] = run
             (created if before is None else states).append((label, run.rounds, state))
             (tree.add if before is None else tree.replace)(place, state[-SEAL_BYTES:])
