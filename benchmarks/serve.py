@@ -96,8 +96,9 @@ def _bytes_of_a_user(users: int) -> Row:
     names = (b"%d" % number for number in range(users))
     digests = (hashlib.blake2b(name, key=secret, digest_size=16).digest() for name in names)
     assert sum(map(counted.add, digests)) == 0
-    parts = (counted._keys, counted._middles, counted._rests, counted._counts, counted._starts)
-    held = sum(part.nbytes for part in parts)
+    parts = ("keys", "middles", "rests", "counts", "starts")
+    layers = (counted._young, counted._old)
+    held = sum(getattr(layer, part).nbytes for layer in layers for part in parts)
     held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))
     each = held / users
     return f"memory for each of {users:,} users", f"{each:.1f} bytes", "<= 16 bytes", each <= 16
@@ -238,7 +239,7 @@ def _recovery(folder: Path) -> Row:
         "from littlestone.http.hosted import Runs\n"
         "async def go():\n"
         f"    runs = Runs(Path({str(folder)!r})); runs.open_all()\n"
-        "    for name in runs: await runs.thread(name).ready()\n"
+        "    for name in runs: await runs.threads[name].ready()\n"
         "    print(time.perf_counter() - started); await runs.close()\n"
         "started = time.perf_counter(); asyncio.run(go())"
     )

@@ -87,7 +87,8 @@ def spoiled(target: Target, rng: Randomness) -> tuple[dict[str, Any], set[str]]:
             options = given.get(name, {})
             value = {**options, one_of([*options, "unknown"], rng): value}
         # A game of many rounds is not refused, it is long.
-        if name != "rounds" or not target.name.startswith("play") or not value_is_large(value):
+        is_game = target.name.startswith(("play", "repeat", "compare"))
+        if name != "rounds" or not is_game or not value_is_large(value):
             given[name] = value
     return given, chosen
 

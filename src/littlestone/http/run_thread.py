@@ -343,8 +343,12 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
             misfit = problem
         if misfit is not None:
             raise ValueError(f"{misfit.field} {misfit.reason}, got {misfit.got}")
-        user = user_of(sent) if users else None
-        if not users and sent.user is not None:
+        user = None
+        if users:
+            user = canonical_user(sent.user)
+            if user == NAMELESS:
+                raise ValueError("user must be given: this run counts the events of each user")
+        elif sent.user is not None:
             raise ValueError("user must be omitted: this run does not count users")
         # Most labels are sent as they are declared; ``label_number`` says the same of these.
         label = declared.get(sent.y) if type(sent.y) in _PLAIN else None
@@ -352,11 +356,3 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
         return Event(identity, point, label, None, (canonical, label), user)
 
     return read
-
-
-def user_of(sent: Sent) -> str:
-    """Return the user of the event in the form in which users are counted."""
-    user = canonical_user(sent.user)
-    if user == NAMELESS:
-        raise ValueError("user must be given: this run counts the events of each user")
-    return user

@@ -102,6 +102,7 @@ class DurableRun:
         last, size = (0, 0) if saved is None else (saved.round, len(saved.snapshot))
         self._due = _next_checkpoint(last, size)
         self._feeding = Feeding(recipe, run, saved, None if users is None else log.counted)
+        log.counted = b""  # it has 16 bytes for each event
         self._broken = False
 
     @classmethod

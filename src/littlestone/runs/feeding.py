@@ -19,7 +19,7 @@ from littlestone.errors import StoreError
 from littlestone.learners.engine import single_rounds
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.runs.intake.event import Event, EventBlock
-from littlestone.runs.intake.users import NAMELESS, CountedUsers, canonical_user
+from littlestone.runs.intake.users import CountedUsers, canonical_user
 from littlestone.runs.journal.records import (
     Checkpoint,
     Group,
@@ -32,9 +32,11 @@ _REMEMBERED: Final = 1 << 16
 
 
 class Intake:
-    """Check events over a domain; ``digests`` hashes the name of a user where users are counted."""
+    """Check events over a domain; ``digests`` hashes names of users where users are counted."""
 
-    def __init__(self, domain: Domain, digests: Callable[[str], bytes] | None) -> None:
+    def __init__(
+        self, domain: Domain, digests: Callable[[Sequence[str]], list[bytes]] | None
+    ) -> None:
         self._domain, self._digests = domain, digests
         self._label_count = len(label_values(domain))
         self._bodies: dict[bytes, tuple[str, bytes]] = {}
@@ -66,9 +68,10 @@ class Intake:
             for event in events
         ]
         texts, digests = zip(*bodies, strict=True) if bodies else ((), ())
-        group = Group(first, ids, digests, texts, self._users(events))
         examples = [event.example for event in events if event.example is not None]
-        if not examples or len(examples) < len(events):
+        whole = 0 < len(examples) == len(events)
+        group = Group(first, ids, digests, texts, self._users(events, canonical=whole))
+        if not whole:
             return group
         points, labels = map(list, zip(*examples, strict=True))
         return replace(group, points=points, labels=labels)
@@ -78,8 +81,7 @@ class Intake:
         refuse_unwritable(block.ids)
         if (block.users is None) != (self._digests is None):
             self._users(block)  # says what is wrong
-        digest = self._digests
-        users = [] if digest is None else [digest(user or NAMELESS) for user in block.users or ()]
+        users = [] if self._digests is None else self._digests(block.users or ())
         bodies, digests = self._written(np.column_stack([block.points, block.labels]))
         return Group(first, block.ids, digests, bodies, users, block.points, block.labels)
 
@@ -101,20 +103,16 @@ class Intake:
     def _label(self, event: Event) -> Label:
         return require.label(event.y, count=self._label_count)
 
-    def _users(self, events: Sequence[Event]) -> list[bytes]:
+    def _users(self, events: Sequence[Event], *, canonical: bool = False) -> list[bytes]:
         """Return the digests of the users of the events, where users are counted."""
-        users = [event.user for event in events]
+        users: list[Any] = [event.user for event in events]
         if self._digests is None:
             if any(users):
                 raise ValueError("user must be None where users are not counted")
             return []
         if None in users:
             raise ValueError("user must be given where users are counted, got user=None")
-        digest = self._digests
-        return [
-            digest(canonical_user(event.user) if event.example is None else event.user or NAMELESS)
-            for event in events
-        ]
+        return self._digests(users if canonical else list(map(canonical_user, users)))
 
 
 def refuse_unwritable(ids: Sequence[Any]) -> None:
@@ -304,8 +302,7 @@ class Feeding:
         """Return the rounds of the next group whose users have reached ``max_contributions``."""
         if self._counted is None:
             return _NONE
-        most, counts = self._recipe.max_contributions, map(self._counted.add, group.users)
-        return {place for place, before in enumerate(counts, group.first) if before >= most}
+        return {group.first + place for place in self._counted.add_many(group.users)}
 
     def fed(self, group: Group, over_limit: Set[int] = _NONE) -> Iterator[tuple[int, int]]:
         """Feed one group; yield the ranges at whose ends the hypothesis may have changed."""

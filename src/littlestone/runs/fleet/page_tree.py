@@ -348,12 +348,7 @@ def events_over_limit(
 
 def _digests(users: Iterable[Any], key: bytes) -> list[bytes]:
     """Return the digest of each user; each text is normalized once."""
-    digest, known, who = user_digests(key), dict[str, bytes](), list[bytes]()
-    for user in users:
-        found = known.get(user) if type(user) is str else None
-        if found is None:
-            found = digest(canonical_user(user))
-            if type(user) is str:
-                known[user] = found
-        who.append(found)
-    return who
+    names = [user if type(user) is str else canonical_user(user) for user in users]
+    texts = list(dict.fromkeys(names))
+    found = dict(zip(texts, user_digests(key)(list(map(canonical_user, texts))), strict=True))
+    return [found[name] for name in names]

@@ -198,7 +198,7 @@ class PerKeyRun(snapshots.ContinuedOnce):
         )
         if (user is None) != (self._counted is None):
             raise ValueError("user must be given where users are counted, and nowhere else")
-        whose = b"" if user is None else self._whose(canonical_user(user))
+        whose = b"" if user is None else self._whose((canonical_user(user),))[0]
         self._begin()
         run = self._run_of(name)
         if run.rounds == self._rounds:

@@ -7,7 +7,7 @@ for many; if it reads as a number, it is that number (1, 1.0, "01" and "1e0" are
 without a name share one user, the nameless. Letters of different alphabets that look the same stay
 different.
 
-Counts are in memory: about 15 bytes per user. They are computed from the log, whose rows are
+Counts are in memory: less than 16 bytes per user. They are computed from the log, whose rows are
 checked against their hash. An index in the file would have to be checked against them, too, entry
 by entry: one missing entry would let too many events of one person be read. Users are told apart by
 their whole digests: if a new name counted as another user, it would decide which events of others
@@ -34,7 +34,8 @@ NAMELESS: Final = ""
 _MOST: Final = 1_000  # normalizing takes the square of the time for marks on one letter
 _NAMES: Final = (str, int, float, Decimal)  # a union would be built on each call
 # All numbers in ASCII match this, and few other names do.
-_FIRST: Final = frozenset("0123456789+-._e")
+_DIGITS: Final = frozenset("0123456789")
+_FIRST: Final = _DIGITS | frozenset("+-._e")
 _NUMERIC: Final = re.compile(r"_*+[+-]?[0-9_]*+(?:\.[0-9_]*+)?(?:e_*+[+-]?[0-9_]*+)?")
 _UNSEEN: Final = frozenset({"Cc", "Cf"})
 # Invisible letters and marks: fillers, the grapheme joiner, variation selectors.
@@ -52,20 +53,22 @@ def canonical_user(name: Any) -> str:
     >>> canonical_user("Ann ") == canonical_user("ANN"), canonical_user(None) == NAMELESS
     (True, True)
     """
-    if name is None:
-        return NAMELESS
-    if type(name) is not str and not isinstance(name, _NAMES):
-        raise ValueError(f"user must be text or a number, got a {type(name).__name__}")
-    text = str(name)
-    if len(text) > _MOST:
-        raise ValueError(f"user must have at most {_MOST:,} characters, got {len(text):,}")
-    if text.isascii() and text.isprintable():  # it has one form apart from case, spaces and numbers
-        text = text.lower()
+    if type(name) is not str:
+        if name is None:
+            return NAMELESS
+        if not isinstance(name, _NAMES):
+            raise ValueError(f"user must be text or a number, got a {type(name).__name__}")
+        name = str(name)
+    if len(name) > _MOST:
+        raise ValueError(f"user must have at most {_MOST:,} characters, got {len(name):,}")
+    if name.isascii() and name.isprintable():  # it has one form apart from case, spaces and numbers
+        text: str = name.lower()
         if " " in text:
             text = " ".join(text.split())
-        if text[:1] not in _FIRST or _NUMERIC.fullmatch(text) is None:
-            return text
-        return _number(text) or text
+        if text[:1] not in _FIRST or (text[0] in _DIGITS and "-" in text and "e" not in text):
+            return text  # as dates and phone numbers are no numbers
+        return text if _NUMERIC.fullmatch(text) is None else _number(text) or text
+    text = name
     text.encode()  # a lone surrogate is not a name: ValueError
     text = unicodedata.normalize("NFKC", text).casefold()
     text = " ".join(unicodedata.normalize("NFKC", text).split())
@@ -103,17 +106,20 @@ def _number(text: str) -> str | None:
     return f"{'-' * sign}{whole}" + (f"e{exponent}" if exponent else "")
 
 
-def user_digests(key: bytes) -> Callable[[str], bytes]:
-    """Return a function that hashes a canonical name: without the key no guess can be tested."""
+def user_digests(key: bytes) -> Callable[[Sequence[str]], list[bytes]]:
+    """Return a function that hashes canonical names: without the key no guess can be tested."""
     own = hashlib.blake2b(b"users of events", key=key, digest_size=32).digest()
     copied = hashlib.blake2b(key=own, digest_size=DIGEST_BYTES).copy
 
-    def digest(name: str) -> bytes:
-        hashed = copied()
-        hashed.update(name.encode())
-        return hashed.digest()
+    def digests(names: Sequence[str]) -> list[bytes]:
+        found = []
+        for name in names:
+            hashed = copied()
+            hashed.update(name.encode())
+            found.append(hashed.digest())
+        return found
 
-    return digest
+    return digests
 
 
 def promise_of(recipe: PrivateLearner, users: str | None) -> str:
@@ -132,119 +138,195 @@ _BUCKETS: Final = 1 << 16
 # The bucket; the key, by which the users in it are sorted; the rest.
 _unpacked: Final = Struct(">HIHQ").unpack
 _COLUMNS: Final = np.dtype([("bucket", ">u2"), ("key", ">u4"), ("middle", ">u2"), ("rest", ">u8")])
-_MANY: Final = 4_096
-_SHARE: Final = 256  # merging for each 256th of the names amortizes well
+_HALVES: Final = np.dtype([("high", ">u8"), ("low", ">u8")])
+_MANY, _SHARE = 4_096, 256  # recent users, at least, or one in so many of all
+_YOUNG, _SHARE_YOUNG = 65_536, 16  # the same of users in the small layer
+_FEW: Final = 150  # below this, arrays do not pay off
 _UNLIMITED: Final = (1 << 32) - 1
+Places = NDArray[np.int64]
 
 
 class CountedUsers:
-    """Count events of users by their digests, up to ``most`` each."""
+    """Count events of users by their digests, up to ``most`` each.
+
+    Recent users are moved to a small layer of arrays, and those of the small layer to a large one:
+    moving them into a sorted array takes time for every user that is there.
+    """
 
     def __init__(self, digests: bytes = b"", *, most: int = _UNLIMITED) -> None:
         """Start from the digests of the events so far, joined."""
         self._most = min(most, _UNLIMITED)
         self._recent: dict[bytes, int] = {}
-        # All other users, sorted, and where those of each bucket start.
-        self._starts = np.zeros(_BUCKETS + 1, np.uint32)
-        self._keys, self._middles = np.empty(0, np.uint32), np.empty(0, np.uint16)
-        self._rests = np.empty(0, np.uint64)
-        self._counts = np.empty(0, np.min_scalar_type(self._most))
-        self._view, self._offsets = _numbers(self._keys), _numbers(self._starts)
+        self._young, self._old = _Layer(self._most), _Layer(self._most)
         rows = np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES)
         halves = rows.view(">u8").astype(np.uint64)
         order = np.lexsort((halves[:, 1], halves[:, 0]))
         changed = (np.diff(halves[order], axis=0) != 0).any(axis=1)
         firsts = np.flatnonzero(np.concatenate([np.ones(min(len(rows), 1), bool), changed]))
         counts = np.diff(np.append(firsts, len(rows)))
-        self._insert(rows[order[firsts]].tobytes(), np.minimum(counts, self._most))
+        self._old.insert(rows[order[firsts]].tobytes(), np.minimum(counts, self._most))
+        self._moved()
 
     @classmethod
     def from_state(cls, state: Sequence[bytes], *, most: int) -> Self:
         """Continue from a state."""
         counted = cls(most=most)
         digests, counts = state
-        counted._insert(digests, np.frombuffer(counts, "<u4").astype(np.int64))
+        counted._old.insert(digests, np.frombuffer(counts, "<u4"))
+        counted._moved()
         return counted
 
     def state(self) -> tuple[bytes, bytes]:
         """Return all digests, sorted, and their counts: their order of arrival is not stored."""
         self._merge()
-        users = np.empty(len(self._keys), _COLUMNS)
-        users["bucket"] = np.repeat(np.arange(_BUCKETS), np.diff(self._starts))
-        users["key"], users["middle"], users["rest"] = self._keys, self._middles, self._rests
+        users = np.concatenate([layer.users() for layer in (self._young, self._old)])
+        counts = np.concatenate([self._young.counts, self._old.counts])
         # Users with equal keys lie in the order in which they were merged.
         order = np.lexsort((users["rest"], users["middle"], users["key"], users["bucket"]))
-        return users[order].tobytes(), self._counts[order].astype("<u4").tobytes()
+        return users[order].astype(_COLUMNS).tobytes(), counts[order].astype("<u4").tobytes()
 
     def __len__(self) -> int:
         """Return how many users are known, except the recent ones."""
-        return len(self._keys)
+        return len(self._young.keys) + len(self._old.keys)
 
     def add(self, digest: bytes) -> int:
         """Count one event of a user; return how many there were before, at most ``most``."""
         recent = self._recent
         before = recent.get(digest)
         if before is None:
-            bucket, key, middle, rest = _unpacked(digest)
-            view, offsets = self._view, self._offsets
-            end = offsets[bucket + 1]
-            place = bisect_left(view, key, offsets[bucket], end)
-            if place < end and view[place] == key:
-                known = self._known(place, end, key, middle, rest)
-                if known is not None:
-                    return known
+            known = self._in_layers(digest)
+            if known is not None:
+                return known
             before = 0
             if len(recent) >= self._room:
                 self._merge()
         recent[digest] = before + 1 if before < self._most else before
         return before
 
-    def _known(self, place: int, end: int, key: int, middle: int, rest: int) -> int | None:
+    def add_many(self, digests: Sequence[bytes]) -> list[int]:
+        """Count one event of each user; return the places of those who had ``most`` before."""
+        if len(digests) < _FEW:
+            return [place for place, one in enumerate(digests) if self.add(one) >= self._most]
+        users = np.frombuffer(b"".join(digests), _COLUMNS)
+        buckets, keys = users["bucket"].astype(np.int64), users["key"].astype(np.uint32)
+        alike = np.zeros(len(digests), bool)
+        for *_, layer in self._layers:
+            alike |= layer.has(buckets, keys)
+        beyond, most, recent = list[int](), self._most, self._recent
+        for place, (digest, known) in enumerate(zip(digests, alike.tolist(), strict=True)):
+            before = recent.get(digest)
+            if before is None:
+                before = self._in_layers(digest) if known else None
+                if before is None:
+                    recent[digest] = 1
+                    continue
+            elif before < most:
+                recent[digest] = before + 1
+            if before >= most:
+                beyond.append(place)
+        if len(recent) >= self._room:  # not before: who is in the layers was looked up above
+            self._merge()
+        return beyond
+
+    def _in_layers(self, digest: bytes) -> int | None:
+        """Count one event of a user who is not recent; None if the user is unknown."""
+        bucket, key, middle, rest = _unpacked(digest)
+        for view, offsets, layer in self._layers:
+            end = offsets[bucket + 1]
+            place = bisect_left(view, key, offsets[bucket], end)
+            if place < end and view[place] == key:
+                known = layer.count(place, end, key, middle, rest)
+                if known is not None:
+                    return known
+        return None
+
+    def _merge(self) -> None:
+        """Move the recent users to the small layer, and those there to the large one if many."""
+        users = np.frombuffer(b"".join(self._recent), _COLUMNS)
+        counts = np.fromiter(self._recent.values(), np.int64, len(users))
+        order = np.argsort(users.view(_HALVES)["high"].astype(np.uint64))
+        self._recent.clear()
+        self._young.insert(users[order].tobytes(), counts[order])
+        if len(self._young.keys) >= max(_YOUNG, len(self._old.keys) // _SHARE_YOUNG):
+            self._old.insert(self._young.users().tobytes(), self._young.counts)
+            self._young = _Layer(self._most)
+        self._moved()
+
+    def _moved(self) -> None:
+        self._layers = [
+            (layer.view, layer.offsets, layer)
+            for layer in (self._young, self._old)
+            if len(layer.keys)
+        ]
+        self._room = max(_MANY, len(self) // _SHARE)  # recent users there may be
+
+
+class _Layer:
+    """Users sorted by the first 48 bits of their digests; where those of each bucket start."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.starts = np.zeros(_BUCKETS + 1, np.uint32)
+        self.keys, self.middles = np.empty(0, np.uint32), np.empty(0, np.uint16)
+        self.rests = np.empty(0, np.uint64)
+        self.counts = np.empty(0, np.min_scalar_type(most))
+        # Views whose items are Python integers, for speed.
+        self.view: Any = self.keys.data
+        self.offsets: Any = self.starts.data
+
+    def users(self) -> NDArray[Any]:
+        """Return the digests, in parts."""
+        users = np.empty(len(self.keys), _COLUMNS)
+        users["bucket"] = np.repeat(np.arange(_BUCKETS), np.diff(self.starts))
+        users["key"], users["middle"], users["rest"] = self.keys, self.middles, self.rests
+        return users
+
+    def has(self, buckets: Places, keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Return for which of many users there is one with the same bucket and key."""
+        places = self._search(buckets, keys, after=False)
+        found = places < self.starts[buckets + 1]
+        found[found] = self.keys[places[found]] == keys[found]
+        return found
+
+    def count(self, place: int, end: int, key: int, middle: int, rest: int) -> int | None:
         """Count one more event of a user from this place on; None if the user is not there."""
-        while place < end and self._view[place] == key:
-            if self._middles[place] == middle and self._rests[place] == rest:
-                before = int(self._counts[place])
-                self._counts[place] = min(before + 1, self._most)
+        while place < end and self.view[place] == key:
+            if self.middles[place] == middle and self.rests[place] == rest:
+                before = int(self.counts[place])
+                self.counts[place] = min(before + 1, self._most)
                 return before
             place += 1
         return None
 
-    def _merge(self) -> None:
-        """Move the recent users to the others."""
-        users = sorted(self._recent)
-        self._insert(b"".join(users), np.array([self._recent[user] for user in users], np.int64))
-        self._recent.clear()
-
-    def _insert(self, digests: bytes, counts: NDArray[np.int64]) -> None:
-        """Insert unknown users, sorted by their digests."""
+    def insert(self, digests: bytes, counts: NDArray[Any]) -> None:
+        """Insert unknown users, sorted by their buckets and keys."""
         users = np.frombuffer(digests, _COLUMNS)
-        buckets, keys = users["bucket"].astype(np.int64), users["key"]
-        places = np.zeros(len(users), np.int64)
-        if len(self._keys):  # behind all users of the bucket whose keys are not larger
-            offsets = self._offsets
-            places[:] = [
-                bisect_right(self._view, key, offsets[bucket], offsets[bucket + 1])
-                for bucket, key in zip(buckets.tolist(), keys.tolist(), strict=True)
-            ]
-        places += np.arange(len(users))  # in the result
-        old = np.ones(len(self._keys) + len(users), bool)
+        buckets, keys = users["bucket"].astype(np.int64), users["key"].astype(np.uint32)
+        # Behind all users of the bucket whose keys are not larger; in the result.
+        places = self._search(buckets, keys, after=True) + np.arange(len(users))
+        old = np.ones(len(self.keys) + len(users), bool)
         old[places] = False
-        self._keys = _joined(self._keys, keys, places, old)
-        self._middles = _joined(self._middles, users["middle"], places, old)
-        self._rests = _joined(self._rests, users["rest"], places, old)
-        self._counts = _joined(self._counts, counts, places, old)
-        self._starts[1:] += np.cumsum(np.bincount(buckets, minlength=_BUCKETS)).astype(np.uint32)
-        self._view, self._offsets = _numbers(self._keys), _numbers(self._starts)
-        self._room = max(_MANY, len(self._keys) // _SHARE)  # recent users there may be
+        self.keys = _joined(self.keys, keys, places, old)
+        self.middles = _joined(self.middles, users["middle"], places, old)
+        self.rests = _joined(self.rests, users["rest"], places, old)
+        self.counts = _joined(self.counts, counts, places, old)
+        self.starts[1:] += np.cumsum(np.bincount(buckets, minlength=_BUCKETS)).astype(np.uint32)
+        self.view, self.offsets = self.keys.data, self.starts.data
 
-
-def _numbers(array: NDArray[np.uint32]) -> Any:
-    """Return a view of the array whose items are Python integers, for speed."""
-    return array.data
+    def _search(self, buckets: Places, keys: NDArray[np.uint32], *, after: bool) -> Places:
+        """Return the place of each key in its bucket, before or after equal ones, by bisection."""
+        lows, highs = (self.starts[each].astype(np.int64) for each in (buckets, buckets + 1))
+        while (open_ := np.flatnonzero(lows < highs)).size:
+            middles = (lows[open_] + highs[open_]) >> 1
+            there, wanted = self.keys[middles], keys[open_]
+            below = there <= wanted if after else there < wanted
+            lows[open_[below]] = middles[below] + 1
+            highs[open_[~below]] = middles[~below]
+        return lows
 
 
 def _joined(
-    old_items: NDArray[Any], new: NDArray[Any], places: NDArray[np.int64], old: NDArray[np.bool_]
+    old_items: NDArray[Any], new: NDArray[Any], places: Places, old: NDArray[np.bool_]
 ) -> NDArray[Any]:
     """Return the new items at their places, and the old ones in order at all others."""
     both = np.empty(len(old), old_items.dtype)

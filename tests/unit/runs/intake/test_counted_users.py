@@ -14,8 +14,14 @@ from littlestone.runs.intake.users import CountedUsers
 def test_counts_are_those_of_the_log(
     rng: Randomness, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(module, "_MANY", 5)
-    monkeypatch.setattr(module, "_SHARE", 16)
+    for name, size in {
+        "_MANY": 5,
+        "_SHARE": 16,
+        "_YOUNG": 20,
+        "_SHARE_YOUNG": 4,
+        "_FEW": 3,
+    }.items():
+        monkeypatch.setattr(module, name, size)
     digests = [bytes(rng.below(256) for _ in range(16)) for _ in range(150)]
     digests += [b"ab" + bytes(rng.below(2) for _ in range(14)) for _ in range(50)]  # a full bucket
     digests += [bytes(16), b"\xff" * 16]
@@ -31,15 +37,30 @@ def test_counts_are_those_of_the_log(
         expected[user] += 1
         merges += len(counted) > before
     assert merges > 10
+    monkeypatch.setattr(module, "_MANY", 15)  # a group is longer than the recent users may be
+    counted, expected, start = CountedUsers(most=most), Counter[bytes](), 0
+    while start < len(log):
+        group = log[start : start + 1 + rng.below(40)]
+        beyond = []
+        for place, user in enumerate(group):
+            beyond += [place] if expected[user] >= most else []
+            expected[user] += 1
+        assert counted.add_many(group) == beyond
+        start += len(group)
+    assert len(counted._old.keys)
+    users = sorted(expected)
+    counts = [min(expected[user], most).to_bytes(4, "little") for user in users]
+    assert counted.state() == (b"".join(users), b"".join(counts))
 
 
 def test_a_user_takes_sixteen_bytes(rng: Randomness) -> None:
     """Asked for are at most 16, with the newest users, whose digests are known by name."""
-    known, new = 1_000_000, 3_900  # just before a merge: as many as there may be
+    known, new = 1_000_000, 4_090  # just before a merge: as many as there may be
     counted = CountedUsers(rng.words(2 * known).tobytes(), most=255)
     assert sum(counted.add(number.to_bytes(16, "big")) for number in range(new)) == 0
-    parts = (counted._keys, counted._middles, counted._rests, counted._counts, counted._starts)
-    held = sum(part.nbytes for part in parts)
+    parts = ("keys", "middles", "rests", "counts", "starts")
+    layers = [getattr(layer, part) for layer in (counted._young, counted._old) for part in parts]
+    held = sum(layer.nbytes for layer in layers)
     held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))
     assert len(counted._recent) == new and len(counted) == known
     assert held <= 16 * (known + new), held / (known + new)

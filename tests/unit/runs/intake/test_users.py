@@ -62,7 +62,8 @@ def test_what_is_no_name_is_refused(bad: Any) -> None:
 
 def test_digests_depend_on_the_key() -> None:
     one, other = (user_digests(bytes(31) + bytes([last])) for last in (1, 2))
-    assert one("ann") == one("ann") != other("ann") != one(NAMELESS)
+    assert one(["ann"]) == one(["ann"]) != other(["ann"]) != one([NAMELESS])
+    assert one(["ann", "bob"]) == one(["ann"]) + one(["bob"])
 
 
 @contextmanager
@@ -195,6 +196,7 @@ def test_whatever_is_altered_is_noticed(
     monkeypatch.setattr(durable, "CHECKPOINT_EVERY", 8)
     counted.close()
     counted = DurableRun.resume(RECIPE, folder_in_memory / "run.db", users="who")
+    assert not counted._log.counted  # digests of all events would outgrow those of the users
     for first in range(0, 20, 4):
         counted.take([Event(f"e{i}", i % 16, 1, user=f"u{i % 3}") for i in range(first, first + 4)])
     counted.close()
