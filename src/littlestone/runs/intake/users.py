@@ -18,7 +18,7 @@ are read. The digests are sorted, so the place of a digest gives its first 16 bi
 import hashlib
 import re
 import unicodedata
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from struct import Struct

@@ -196,7 +196,6 @@ def test_whatever_is_altered_is_noticed(
     monkeypatch.setattr(durable, "CHECKPOINT_EVERY", 8)
     counted.close()
     counted = DurableRun.resume(RECIPE, folder_in_memory / "run.db", users="who")
-    assert not counted._log.counted  # digests of all events would outgrow those of the users
     for first in range(0, 20, 4):
         counted.take([Event(f"e{i}", i % 16, 1, user=f"u{i % 3}") for i in range(first, first + 4)])
     counted.close()
@@ -205,6 +204,18 @@ def test_whatever_is_altered_is_noticed(
     connection.close()
     with pytest.raises(StoreError):
         DurableRun.resume(RECIPE, folder_in_memory / "run.db", users="who")
+
+
+def test_digests_of_all_events_do_not_stay_in_memory(
+    folder_in_memory: Path, monkeypatch: pytest.MonkeyPatch, counted: DurableRun
+) -> None:
+    monkeypatch.setattr(durable, "CHECKPOINT_EVERY", 2)
+    counted.close()
+    for first in (0, 4):
+        counted = DurableRun.resume(RECIPE, folder_in_memory / "run.db", users="who")
+        counted.take([Event(f"e{first + i}", i, 1, user=f"u{i % 2}") for i in range(4)])
+        assert counted.rounds == first + 4 and not counted._log.counted
+        counted.close()
 
 
 def test_the_promise_says_whether_it_is_enforced(counted: DurableRun) -> None:
