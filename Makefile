@@ -101,7 +101,7 @@ FLEET_KILLS ?= 300
 kills-fleet: $(TESTABLE) ## Kill the workers and the server of a fleet FLEET_KILLS times (300), with and without users
 	KILLS=$(FLEET_KILLS) $(BIN)/python -m pytest -m fleet tests/end_to_end/test_killed_fleet.py -s
 
-test-fleet: $(TESTABLE) ## A fleet on a PostgreSQL server of its own: kills, going back, the commands
+test-fleet: $(TESTABLE) ## A fleet on a PostgreSQL server of its own: kills, rollbacks, the commands
 	$(BIN)/python -m pytest -m fleet tests/end_to_end -s
 
 # Its own environment: Spark needs an older pandas.
@@ -111,7 +111,7 @@ $(SPARK)/.ready: pyproject.toml
 	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[spark]' hypothesis pytest
 	@touch $(SPARK)/.ready
 
-test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, every file, what is refused; skips without Java
+test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, rollbacks, every file, what is refused; skips without Java
 	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py tests/end_to_end/test_spark_files.py -s
 
 prove: ## Check every machine-checked proof and what it assumes; without Coq it says what to install

@@ -150,7 +150,7 @@ def test_a_part_that_was_put_back_is_refused(server: Server, tmp_path: Path) -> 
                 f"UPDATE littlestone_blocklist.parts SET {attack}",
                 {"state = %s": seen[0][:1], "until = %s": seen[0][1:]}.get(attack, seen[0]),
             )
-            with pytest.raises(RollbackError, match=r"part 0 .* was put back or altered"):
+            with pytest.raises(RollbackError, match=r"part 0 .* was rolled back or altered"):
                 worker.work()
             connection.execute(
                 "UPDATE littlestone_blocklist.parts SET state = %s, until = %s", seen[2]

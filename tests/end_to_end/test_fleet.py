@@ -210,7 +210,7 @@ def test_a_database_that_was_put_back_is_refused(
     subprocess.run(["chown", "-R", "--reference", str(server.folder), str(server.data)], check=True)
     server.start()
     fleet.put(["a"], [2], [60], [1])  # the source went on otherwise
-    with pytest.raises(RollbackError, match="of the database was put back"):
+    with pytest.raises(RollbackError, match="of the database was rolled back"):
         fleet.work()
     assert fleet.status()["rounds"] == 1
     fleet.mark.unlink()

@@ -1,4 +1,4 @@
-"""A single row of a fleet that was put back, deleted or exchanged: refused before it is used."""
+"""A single row of a fleet that was rolled back, deleted or exchanged: refused before it is used."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -182,7 +182,7 @@ def test_rows_pages_and_the_height_of_one_moment_are_refused_by_the_mark(fleet: 
                 (commits, chain, root, shard),
             )
     fleet.put(["a"], [2], [60], [1])
-    with pytest.raises(RollbackError, match="was put back"):
+    with pytest.raises(RollbackError, match="was rolled back"):
         fleet.work()
 
 

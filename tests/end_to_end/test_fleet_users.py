@@ -134,7 +134,7 @@ def test_a_page_of_users_that_was_put_back_is_refused(counting: Fleet) -> None:
                 connection.execute("DELETE FROM littlestone.pages WHERE tree = -1")
             else:
                 connection.execute("UPDATE littlestone.pages SET page = %s", (page,))
-            with pytest.raises(StoreError, match=r"count of users .* was put back or altered"):
+            with pytest.raises(StoreError, match=r"count of users .* was rolled back or altered"):
                 counting.put(["a"], [3], [3], [0], ["ann"])
         connection.execute("INSERT INTO littlestone.pages VALUES (-1, '', %s)", (new,))
     counting.put(["a"], [3], [3], [0], ["ann"])

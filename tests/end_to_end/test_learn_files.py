@@ -184,7 +184,7 @@ def test_a_store_put_back_with_its_mark_is_refused(folder: Path, command: Comman
     for name, content in kept.items():
         Path(name).write_bytes(content)
     status, _, said = command(*learn("--out", "rules.jsonl", "--epsilon", "8"))
-    assert status == 2 and a_sentence(said) and "the store was put back" in said
+    assert status == 2 and a_sentence(said) and "the store was rolled back" in said
     assert Path("rules.jsonl").read_bytes() == published
     assert {name: Path(name).read_bytes() for name in kept} == kept  # no branch was begun
 

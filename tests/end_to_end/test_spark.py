@@ -215,7 +215,7 @@ def test_a_checkpoint_that_was_put_back_is_refused(
     now = fleet.published()
     put_back()
     write(fleet.events, "2.jsonl", [line_of("a", 2, 60, 1)])  # the source goes on otherwise
-    with pytest.raises(RollbackError, match="checkpoint of Spark was put back"):
+    with pytest.raises(RollbackError, match="checkpoint of Spark was rolled back"):
         fleet.work(spark)
     assert fleet.folder.progress().rounds == 1 and set(fleet.published()) <= set(now)
     # Further behind than one batch nothing is computed at all.

@@ -149,7 +149,7 @@ def test_a_program_catches_a_broken_learner(
     page.click(".play[data-games='200']")
     # By chance it may have caught it, too.
     page.wait_for_selector("#ran:has-text('The program has')")
-    page.click("#anew")
+    page.click("#restart")
     page.wait_for_selector("#tally:has-text('0 games')")
     page.select_option("#sample", "0")
     page.click(".play[data-games='3000']")

@@ -127,7 +127,7 @@ class Arena:
         name = self.fooling.add(game)
         return answered({"id": name, **game.about(), **game.state()}, 201)
 
-    async def fool_on(self, request: Request) -> Response:
+    async def play_rounds(self, request: Request) -> Response:
         """Play some rounds; reject an example that fits no concept, with the reason."""
         game, lock = found(self.fooling, request)
         move = decoded(await body_of(request), ExampleIn)
@@ -167,7 +167,7 @@ class Arena:
         name = self.telling.add(telling)
         return answered({"id": name, **telling.about(), "score": telling.score()}, 201)
 
-    async def tell_on(self, request: Request) -> Response:
+    async def make_moves(self, request: Request) -> Response:
         """Make some moves; respond at a multiple of the slot, so that the time reveals nothing."""
         began = time.monotonic()
         telling, lock = found(self.telling, request)
@@ -181,7 +181,7 @@ class Arena:
         await asyncio.sleep(until_slot(began, time.monotonic()))
         return answer
 
-    async def anew(self, request: Request) -> Response:
+    async def restart(self, request: Request) -> Response:
         """Forget all guesses so far."""
         telling, lock = found(self.telling, request)
         await _played(telling.restart_count, lock)
@@ -240,7 +240,7 @@ ENDPOINTS: Final = (
         success=201,
     ),
     Endpoint(
-        "POST", "/arena/games/fool/{id}", Role.READER, Arena.fool_on, ExampleIn, statuses=_MOVES
+        "POST", "/arena/games/fool/{id}", Role.READER, Arena.play_rounds, ExampleIn, statuses=_MOVES
     ),
     Endpoint("GET", "/arena/games/fool/{id}/game.json", Role.READER, Arena.record, statuses=(404,)),
     Endpoint(
@@ -253,9 +253,9 @@ ENDPOINTS: Final = (
         success=201,
     ),
     Endpoint(
-        "POST", "/arena/games/tell/{id}", Role.READER, Arena.tell_on, MovesIn, statuses=_MOVES
+        "POST", "/arena/games/tell/{id}", Role.READER, Arena.make_moves, MovesIn, statuses=_MOVES
     ),
-    Endpoint("POST", "/arena/games/tell/{id}/anew", Role.READER, Arena.anew, statuses=(404,)),
+    Endpoint("POST", "/arena/games/tell/{id}/restart", Role.READER, Arena.restart, statuses=(404,)),
     Endpoint("POST", "/arena/games/tell/{id}/reveal", Role.READER, Arena.reveal, statuses=(404,)),
 )
 PAGES: Final = {"/arena": fool_page, "/arena/tell": tell_page, "/arena/about": about_page}

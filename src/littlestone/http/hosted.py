@@ -342,7 +342,7 @@ class Runs:
         try:
             for number, when in enumerate(said if self._book is not None else (), start=1):
                 assert self._book is not None
-                words = f"adopted on {when}: its owner says that no other copy of it went on"
+                words = f"adopted on {when}: its owner says that no other copy of it was continued"
                 self._book.note(f"{run.identity} adopted {number}", store, words)
         except BaseException:
             run.close()

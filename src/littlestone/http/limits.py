@@ -195,7 +195,7 @@ class Bounded(HttpToolsProtocol):
             self._awaited.cancel()
             self._awaited = None
             if not self.admission.admit(self, self.headers):
-                self.app = crowded
+                self.app = answer_full
         super().on_headers_complete()
 
     def on_response_complete(self) -> None:
@@ -243,7 +243,7 @@ def bounded_by(admission: Admission) -> type[Bounded]:
     return type("Bounded", (Bounded,), {"admission": admission})
 
 
-async def crowded(scope: Scope, receive: Receive, send: Send) -> None:
+async def answer_full(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer 503 to a connection beyond the limit, whatever it requests."""
     del scope, receive
     body = encode(ErrorOut("too many connections are open; try again later"))

@@ -120,17 +120,17 @@ async def _sent(
     try:
         yield b": littlestone\n\n"
         while not service.stopping.is_set() and not thread.closing and allowed():
-            bell = asyncio.ensure_future(thread.visible.bell())
+            change = asyncio.ensure_future(thread.visible.change())
             found = await _visible_after(thread, after, AHEAD)
             if found:
-                bell.cancel()
+                change.cancel()
                 for release in found:  # one at a time: each waits until the reader has room
                     yield wire.server_sent(release)
                 after = found[-1].number
                 continue
             stop = asyncio.ensure_future(service.stopping.wait())
             done, left = await asyncio.wait(
-                (bell, stop), timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED
+                (change, stop), timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED
             )
             for task in left:
                 task.cancel()
@@ -298,7 +298,7 @@ async def _stream_in(service: Service, thread: RunThread, request: Request) -> R
             return
         # The token may be revoked during the stream.
         holder = service.require_role(request, Role.WRITER)
-        receipts, _ = await _patiently(thread, holder, waiting)
+        receipts, _ = await _put_when_there_is_room(thread, holder, waiting)
         bad = [one for one in receipts if one.error is not None]
         taken, refused = taken + len(receipts) - len(bad), refused + len(bad)
         first.extend(bad[: 100 - len(first)])
@@ -319,7 +319,7 @@ async def _stream_in(service: Service, thread: RunThread, request: Request) -> R
     return answered(wire.EventsOut(taken, refused, first), 200 if taken or not refused else 422)
 
 
-async def _patiently(
+async def _put_when_there_is_room(
     thread: RunThread, holder: str, sent: list[wire.EventIn]
 ) -> tuple[list[wire.EventOut], int]:
     """Wait where a single request would be rejected with 429."""

@@ -51,13 +51,13 @@ class Shown(NamedTuple):
 
 
 class Visible:
-    """Hold the visible releases of one run, and a bell that rings for new ones."""
+    """Hold the visible releases of one run, and wake those who wait for new ones."""
 
     def __init__(self, *, every: float | None = None, file: Path | None = None) -> None:
         """Create it; with a clock, ``file`` stores the number of the last visible release."""
         self._every, self._file = every, file
         self._loop = asyncio.get_running_loop()
-        self._bell: asyncio.Future[None] = self._loop.create_future()
+        self._change: asyncio.Future[None] = self._loop.create_future()
         self._lock = threading.Lock()  # guards what the thread of the run has added
         self._committed: list[tuple[float, list[Release], Hypothesis]] = []
         self._seen = 0  # the newest release that the thread has added
@@ -99,7 +99,7 @@ class Visible:
     # Called by the event loop.
 
     def show(self, before: float = math.inf) -> None:
-        """Make visible what was committed before this time, and ring the bell if there is any."""
+        """Make visible what was committed before this time, and wake those who wait."""
         with self._lock:
             due = list(takewhile(lambda one: one[0] < before, self._committed))
             del self._committed[: len(due)]
@@ -108,16 +108,16 @@ class Visible:
             if releases:
                 self.newest = Shown(releases[-1], rule)
         if due:
-            self._ring()
+            self._wake()
 
-    def _ring(self) -> None:
-        if not self._bell.done():
-            self._bell.set_result(None)
-        self._bell = self._loop.create_future()
+    def _wake(self) -> None:
+        if not self._change.done():
+            self._change.set_result(None)
+        self._change = self._loop.create_future()
 
-    async def bell(self) -> None:
+    async def change(self) -> None:
         """Wait until something may have changed."""
-        await asyncio.shield(self._bell)
+        await asyncio.shield(self._change)
 
     def steady(self) -> Hypothesis:
         """Return the vote of visible rules to predict by: a function of what is published."""
@@ -138,10 +138,10 @@ class Visible:
         return None if missing > len(self.recent) else list(self.recent)[-missing:]
 
     def stop(self) -> None:
-        """Stop the clock, and wake everything that waits for the bell."""
+        """Stop the clock, and wake everything that waits."""
         if self._clock is not None:
             self._clock.cancel()
-        self._ring()
+        self._wake()
 
     async def _tick(self, every: float) -> None:
         """Publish at each whole multiple of the interval, even if the loop runs late."""
@@ -151,16 +151,16 @@ class Visible:
             now, moment = time.time(), time.monotonic()
             if now // every != period:
                 period = now // every
-                await self._strike(moment - now % every)
+                await self._publish_due(moment - now % every)
 
-    async def _strike(self, moment: float) -> None:
+    async def _publish_due(self, moment: float) -> None:
         """Store the number of the newest due release, then show it; a full disk delays it."""
         with self._lock:
             due = list(takewhile(lambda one: one[0] < moment, self._committed))
         numbers = [releases[-1].number for _, releases, _ in due if releases]
         try:
             if self._file is not None and numbers:
-                await asyncio.to_thread(_keep, self._file, max(numbers))
+                await asyncio.to_thread(_store_number, self._file, max(numbers))
         except OSError as problem:
             _LOG.error("%s cannot be written, so nothing new is shown: %s", self._file, problem)
             return
@@ -175,7 +175,7 @@ class Visible:
         return max(1, min(number, newest))
 
 
-def _keep(path: Path, number: int) -> None:
+def _store_number(path: Path, number: int) -> None:
     """Replace the number on disk; a crash leaves the old one or the new one."""
     draft = path.with_name(f"{path.name}.new")
     with draft.open("w", encoding="ascii") as stream:

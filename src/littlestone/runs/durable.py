@@ -17,6 +17,7 @@ from littlestone.runs.book import Reservation
 from littlestone.runs.feeding import Feeding, Hindsight, Intake
 from littlestone.runs.intake.event import Event, EventBlock, Receipt
 from littlestone.runs.intake.users import user_digests
+from littlestone.runs.journal.mark import RESTORE
 from littlestone.runs.journal.places import place_of
 from littlestone.runs.journal.protocol import Journal, Place, reporting_damage
 from littlestone.runs.journal.records import (
@@ -392,7 +393,9 @@ class DurableRun:
         if next(logged, None) is not None or self._run.rounds_played != self._rounds:
             self._compare(None, self._rounds)
         if self._feeding.mistakes != self._log.mistakes:
-            raise StoreError(f"{self._log} is damaged: its number of mistakes does not match")
+            raise StoreError(
+                f"{self._log} is damaged: its number of mistakes does not match. {RESTORE}"
+            )
         self._log.missing.clear()
 
     def _compare(self, known: Release | None, round_number: int) -> None:
@@ -403,7 +406,7 @@ class DurableRun:
         if known is None or body != known.body:
             raise StoreError(
                 f"replaying {self._log} gave a release in round {round_number} that differs from "
-                f"the log; the store or the library has changed. The run cannot be continued"
+                f"the log; the store or the library has changed. {RESTORE}"
             )
 
 

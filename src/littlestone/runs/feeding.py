@@ -108,7 +108,10 @@ class Intake:
         users: list[Any] = [event.user for event in events]
         if self._digests is None:
             if any(users):
-                raise ValueError("user must be None where users are not counted")
+                raise ValueError(
+                    "user must be None where users are not counted; start the run with users= to "
+                    "count them"
+                )
             return []
         if None in users:
             raise ValueError("user must be given where users are counted, got user=None")

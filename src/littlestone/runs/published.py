@@ -137,7 +137,8 @@ def continued(tail: Tail, path: Path, run: Published) -> int:
         if known is None or known.chain != line.chain:
             raise RollbackError(
                 f"{path} has release {number} of this run, which the store "
-                f"{'does not have' if known is None else 'has otherwise'}: the store was put back, "
+                f"{'does not have' if known is None else 'has otherwise'}: the store was rolled "
+                f"back, "
                 f"perhaps with its mark. Continuing would spend the same noise on other data and "
                 f"void the guarantee. Restore the newest store and mark; or start a new store, "
                 f"with another file, whose budget adds to what was already published"
@@ -282,7 +283,7 @@ def _fault(line: Line, previous: Line | None, log: Log | None) -> str | None:
     if line.number > len(log.releases):
         return (
             f"has release {line.number}, but the store only {len(log.releases)}: the store was "
-            f"put back, and must not be continued"
+            f"rolled back, and must not be continued"
         )
     logged = log.releases[line.number - 1]
     if line.chain != logged.chain or line.body not in (None, logged.body):

@@ -184,7 +184,8 @@ def test_a_restored_run_goes_on_when_its_owner_says_so(tmp_path: Path, book: Boo
     store, statement = book.entries()
     assert statement.store == store.store and statement.promised.epsilon == 0
     assert (
-        statement.promise == f"adopted on {said}: its owner says that no other copy of it went on"
+        statement.promise
+        == f"adopted on {said}: its owner says that no other copy of it was continued"
     )
 
 

@@ -66,7 +66,7 @@ async def looked_at() -> None:
 
 async def listening(visible: Visible) -> "asyncio.Task[None]":
     """Somebody who hears the next stroke; the clock goes on afterwards."""
-    ear = asyncio.create_task(visible.bell())
+    ear = asyncio.create_task(visible.change())
     await asyncio.sleep(0)
     return ear
 

@@ -220,10 +220,10 @@ def test_a_store_put_back_with_its_mark_is_noticed_by_the_file(tmp_path: Path) -
     before = (tmp_path / "rules.jsonl").read_bytes()
     for name, content in kept.items():  # written over, so that not even the inode tells
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(RollbackError, match=r"has release .* put back"):
+    with pytest.raises(RollbackError, match=r"has release .* rolled back"):
         work(tmp_path, 900)
     assert (tmp_path / "rules.jsonl").read_bytes() == before
-    with pytest.raises(AlteredError, match="the store was put back"):
+    with pytest.raises(AlteredError, match="the store was rolled back"):
         examine(tmp_path / "rules.jsonl", tmp_path / "run.db")
 
 

@@ -260,7 +260,7 @@ $("reveal").onclick = () => once(async () => {
   guessing(false);
   say("said", "Press Begin for another learner.");
 });
-$("anew").onclick = () => once(async () => scored(await ask(`/arena/games/tell/${arena.id}/anew`)));
+$("restart").onclick = () => once(async () => scored(await ask(`/arena/games/tell/${arena.id}/restart`)));
 $("setup").onsubmit = event => { event.preventDefault(); once(begin); };
 $("setup").learner.onchange = () => { samples(); once(begin); };
 $("setup").wanted.onchange = () => once(begin);

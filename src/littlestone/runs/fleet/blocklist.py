@@ -236,7 +236,8 @@ class PartWorker:
             self.mark.check(part, before)
             if before != self._sealed(part, before.commits, until, state):
                 raise RollbackError(
-                    f"part {part} of the blocklist was put back or altered: it is not as its last "
+                    f"part {part} of the blocklist was rolled back or altered: it is not as its "
+                    f"last "
                     f"commit left it. Continuing would spend the same noise on other events; "
                     f"restore the newest row of the table parts"
                 )

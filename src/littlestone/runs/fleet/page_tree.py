@@ -339,7 +339,7 @@ def events_over_limit(
             continue
         if is_read is None:
             raise StoreError(
-                "the count of users in this database was put back or altered: nothing was put. "
+                "the count of users in this database was rolled back or altered: nothing was put. "
                 "Restore the newest table of pages"
             )
         out[place] = 1

@@ -136,7 +136,8 @@ class PerKey:
         saved = snapshots.unpack(snapshot)
         if saved.recipe != form_digest(self):
             raise SnapshotError(
-                f"this snapshot belongs to another recipe than {canonical_form(self)}"
+                f"this snapshot belongs to another recipe than {canonical_form(self)}; restore it "
+                f"with its own"
             )
         states, counts = codec.loads(saved.engine)
         run = PerKeyRun(self, secret, dict(states), counts)

@@ -196,7 +196,7 @@ class Inbox:
             if self.made < done:
                 raise StoreError(
                     f"{fleet / _DATABASE} has {self.made} batches, but {done} were published: it "
-                    f"was put back. Restore the newest copy of the whole fleet"
+                    f"was rolled back. Restore the newest copy of the whole fleet"
                 )
             self._finish()
         except BaseException:

@@ -234,13 +234,13 @@ class Worker:
                 self.refused[name.text] = str(problem)
                 return None
         if expected is None:
-            found = "the pages that its shard sealed were put back, deleted or altered"
+            found = "the pages that its shard sealed were rolled back, deleted or altered"
         elif state is None:
             found = "its row was deleted"
         elif not expected:
             found = "its row was not inserted by a worker"
         else:
-            found = "its row was put back or altered"
+            found = "its row was rolled back or altered"
         self.refused[name.text] = (
             f"the state of key {name.text!r} is not the one that the last commit left: {found}. "
             f"Continuing would spend the same noise on other events"

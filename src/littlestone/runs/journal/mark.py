@@ -17,6 +17,10 @@ from littlestone.locks import lock
 
 NOWHERE: Final = "0" * 32
 """The branch of a store that does not exist yet."""
+RESTORE = (
+    "Restore the newest store and its mark; if they are lost, start a new store, whose budget adds "
+    "to what was already published"
+)
 
 _KIND: Final = b"littlestone-mark-1"
 _MOST_BYTES: Final = 512
@@ -245,7 +249,7 @@ class HighWater(MarkFile):
     ) -> None:
         self._engine = engine
         missing = (
-            f"{path} is missing: nothing says that {engine} is the newest. If it was put back, "
+            f"{path} is missing: nothing says that {engine} is the newest. If it was rolled back, "
             f"continuing would spend the same noise on other events. Restore the mark; only "
             f"if you know that {engine} never went back, adopt it (--adopt)"
         )
@@ -275,7 +279,7 @@ class HighWater(MarkFile):
             found.commits == known.commits and found.chain != known.chain
         ):
             raise RollbackError(
-                f"shard {shard} of {self._engine} was put back: it has {found.commits} commits, "
+                f"shard {shard} of {self._engine} was rolled back: it has {found.commits} commits, "
                 f"but {self.path} knows {known.commits}, or others. Continuing would spend the "
                 f"same noise on other events and void the guarantee. Restore the newest state; or "
                 f"start a new fleet, whose budget adds to what was already published"

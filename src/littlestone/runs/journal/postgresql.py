@@ -21,7 +21,7 @@ import psycopg
 
 from littlestone.errors import InUseError, LittlestoneError, StoreError, UnreachableError
 from littlestone.runs.files import create_secret, fingerprint, read_secret, sync_folder
-from littlestone.runs.journal.mark import NOWHERE, Mark, StorePosition
+from littlestone.runs.journal.mark import NOWHERE, RESTORE, Mark, StorePosition
 from littlestone.runs.journal.protocol import BLOCKS, GROUPS, Entry
 
 DEFAULT_SECRET: Final = "littlestone.secret"
@@ -157,7 +157,9 @@ class PostgresPlace:
 
     def _require(self) -> None:
         if not self.exists():
-            raise StoreError(f"there is no store at {self}: the file of its secret is missing")
+            raise StoreError(
+                f"there is no store at {self}: the file of its secret is missing. {RESTORE}"
+            )
 
 
 class PostgresReading:

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from littlestone.errors import InUseError, LittlestoneError, StoreError
-from littlestone.runs.journal.mark import StorePosition, vouch
+from littlestone.runs.journal.mark import RESTORE, StorePosition, vouch
 
 GROUPS: Final = "groups"
 """Events that were taken together after the checkpoint; the number is the last round."""
@@ -121,9 +121,7 @@ def reporting_damage(where: object) -> Iterator[None]:
     except OSError as problem:
         raise StoreError(f"{where} cannot be used: {problem}") from problem
     except Exception as problem:
-        raise StoreError(
-            f"{where} is damaged: {problem!r}. The run cannot be continued"
-        ) from problem
+        raise StoreError(f"{where} is damaged: {problem!r}. {RESTORE}") from problem
 
 
 class MemoryPlace:
@@ -238,9 +236,7 @@ class MemoryJournal(MemoryReading):
         """Store new entries, drop old ones, then move the mark."""
         place = self._place
         if place.branch != self._position.branch:
-            raise StoreError(
-                f"{place} was replaced while it was in use. The run cannot be continued"
-            )
+            raise StoreError(f"{place} was replaced while it was in use. {RESTORE}")
         if any(number in place.entries[kind] for kind, number, _ in new):
             raise StoreError(f"{place} already has an entry that is to be written")
         for kind, number, body in new:

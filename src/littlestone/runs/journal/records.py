@@ -17,6 +17,7 @@ import numpy as np
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.errors import StoreError
 from littlestone.runs.files import fingerprint
+from littlestone.runs.journal.mark import RESTORE
 from littlestone.runs.journal.protocol import RELEASES, Entry, Reading
 
 DIGEST_BYTES: Final = 16
@@ -143,10 +144,10 @@ def check_chain(releases: Iterable[Release], *, of: str) -> None:
         if before != release.chain or release.number != newest or place not in release.body:
             raise StoreError(
                 f"release {newest} in {of} does not match its hash: the log of releases was "
-                f"altered or damaged. The run cannot be continued"
+                f"altered or damaged. {RESTORE}"
             )
     if not newest:
-        raise StoreError(f"{of} is damaged: it has no release")
+        raise StoreError(f"{of} is damaged: it has no release. {RESTORE}")
 
 
 def body_of(x: Any, label: Label) -> tuple[str, bytes]:
@@ -238,7 +239,7 @@ def checked_about(journal: Reading) -> dict[str, str]:
     """Return what a journal was created with, after checking its hash."""
     about = journal.about()
     if about["seal"] != about_seal(about):
-        raise StoreError(f"the first lines of {journal} do not match their hash")
+        raise StoreError(f"the first lines of {journal} do not match their hash. {RESTORE}")
     return about
 
 

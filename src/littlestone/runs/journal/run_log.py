@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from littlestone.errors import StoreError
 from littlestone.runs.files import fingerprint
+from littlestone.runs.journal.mark import RESTORE
 from littlestone.runs.journal.places import place_of
 from littlestone.runs.journal.protocol import (
     BLOCKS,
@@ -66,7 +67,7 @@ class RunLog:
         self._journal, self.key = journal, journal.key
         self.about = checked_about(journal)
         if self.about["fingerprint"] != fingerprint(self.key).hex():
-            raise StoreError(f"the key of {journal} does not match its fingerprint")
+            raise StoreError(f"the key of {journal} does not match its fingerprint. {RESTORE}")
         self._known = KnownIds(self.key)
         self._seal = self._block_seal = bytes.fromhex(self.about["seal"])
         self.rounds = 0
@@ -212,14 +213,15 @@ class RunLog:
         found = list(self._journal.read(CHECKPOINTS))
         if [number for number, _ in found] != self._lasts[-1:].tolist():
             raise StoreError(
-                f"{self} is damaged: its blocks of events are not those of the last commit"
+                f"{self} is damaged: its blocks of events are not those of the last commit. "
+                f"{RESTORE}"
             )
         if not found:
             return None
         ((number, body),) = found
         content = body[DIGEST_BYTES:]
         if digest_of(self._seal + content) != body[:DIGEST_BYTES]:
-            raise StoreError(f"the checkpoint in {self} does not match its hash")
+            raise StoreError(f"the checkpoint in {self} does not match its hash. {RESTORE}")
         return Checkpoint.from_bytes(number, content)
 
     def _groups(self) -> Iterator[Group]:
@@ -230,7 +232,9 @@ class RunLog:
                 raise StoreError(f"one of the events {first} to {number} {_altered(self)}")
             group, self.mistakes = _group(content, first)
             if group.last != number:
-                raise StoreError(f"{self} is damaged: events before round {number} are missing")
+                raise StoreError(
+                    f"{self} is damaged: events before round {number} are missing. {RESTORE}"
+                )
             self._noted(group, self._known.hashes(group.ids))
             yield group
 
@@ -293,10 +297,7 @@ def _group(content: bytes, first: int) -> tuple[Group, int]:
 
 
 def _altered(log: RunLog) -> str:
-    return (
-        f"in {log} does not match its hash: the log of events was altered or damaged. The run "
-        f"cannot be continued"
-    )
+    return f"in {log} does not match its hash: the log of events was altered or damaged. {RESTORE}"
 
 
 class KnownIds:

@@ -17,7 +17,7 @@ from typing import Final
 
 from littlestone.errors import StoreError
 from littlestone.runs.files import sync_folder
-from littlestone.runs.journal.mark import NOWHERE, Mark, StorePosition
+from littlestone.runs.journal.mark import NOWHERE, RESTORE, Mark, StorePosition
 from littlestone.runs.journal.protocol import KINDS, Entry
 
 FORMAT: Final = 1
@@ -189,7 +189,7 @@ class SqliteJournal(SqliteReading):
                 db.execute("ROLLBACK")
             if isinstance(problem, FileNotFoundError):
                 raise StoreError(
-                    f"{self.path} was removed or replaced while in use. The run cannot be continued"
+                    f"{self.path} was removed or replaced while in use. {RESTORE}"
                 ) from None
             if isinstance(problem, sqlite3.Error | OSError):
                 raise _refusal(self.path, problem) from problem
@@ -210,11 +210,13 @@ class SqliteJournal(SqliteReading):
         expected = plain.execute(_LAID_OUT).fetchall()
         plain.close()
         if self._db.execute(_LAID_OUT).fetchall() != expected:
-            raise StoreError(f"{self.path} is damaged: its tables are not those of a store")
+            raise StoreError(
+                f"{self.path} is damaged: its tables are not those of a store. {RESTORE}"
+            )
         for check in ("quick_check(1)", "integrity_check(about)"):
             found = self._db.execute(f"PRAGMA {check}").fetchone()[0]
             if found != "ok":
-                raise StoreError(f"{self.path} is damaged: {' '.join(found.split())}")
+                raise StoreError(f"{self.path} is damaged: {' '.join(found.split())}. {RESTORE}")
 
 
 @contextmanager
@@ -269,7 +271,7 @@ def _refuse_foreign(path: Path) -> None:
     with path.open("rb") as file:
         header = file.read(100)
     if header[68:72] != APPLICATION.to_bytes(4, "big"):
-        raise StoreError(f"{path} is not a littlestone store")
+        raise StoreError(f"{path} is not a littlestone store; give a file of learn --store")
     if (known := int.from_bytes(header[60:64], "big")) != FORMAT:
         raise StoreError(
             f"{path} has format {known}, expected {FORMAT}; use the version that made it"

@@ -1,7 +1,7 @@
 """Pages under one root: the map of a dictionary, and no entry that the root does not cover."""
 
 import os
-import random  # noqa: TID251 (which pages are put back is no noise)
+import random  # noqa: TID251 (which pages are rolled back is no noise)
 
 import pytest
 

@@ -26,7 +26,7 @@ def test_a_shard_may_stand_at_its_mark_or_above(tmp_path: Path) -> None:
     for fine in (height(7), height(8), Height(9, os.urandom(32))):
         mark.check(3, fine)
     for bad in (START, height(6), Height(7, bytes(32))):
-        with pytest.raises(RollbackError, match="put back"):
+        with pytest.raises(RollbackError, match="rolled back"):
             mark.check(3, bad)
     mark.check(2, START)
     mark.check(4095, START)
@@ -113,5 +113,5 @@ def test_the_engine_that_went_back_is_named(tmp_path: Path) -> None:
     mark.raise_to(0, height(2))
     mark.sync()
     assert mark.known(0) == height(2)
-    with pytest.raises(RollbackError, match="shard 0 of the checkpoint was put back"):
+    with pytest.raises(RollbackError, match="shard 0 of the checkpoint was rolled back"):
         mark.check(0, height(1))
