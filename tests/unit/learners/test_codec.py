@@ -23,6 +23,8 @@ from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresho
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.errors import LittlestoneError, SnapshotError
 from littlestone.learners import codec, snapshots
+from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.layer import Agreeing
 from littlestone.learners.online.standard_optimal import StandardOptimal
@@ -253,6 +255,19 @@ def test_a_state_that_cannot_be_is_the_snapshots_fault_and_ends_the_run() -> Non
         run.observe_many([1] * 20, [1] * 20)
     with pytest.raises(LittlestoneError, match="in the middle of a step"):
         run.observe(1, 1)
+
+
+@pytest.mark.parametrize(("field", "value"), [("_size", 0), ("_size", -5), ("_watching", 2**70)])
+def test_a_batch_that_never_fills_is_refused(field: str, value: int) -> None:
+    """Else a block of examples would never end."""
+    recipe = DisjointBatches(concepts=Thresholds(7), epsilon=1.0)
+    saved = snapshots.unpack(recipe.start(rng=seeded(1)).snapshot())
+    state = list(codec.loads(saved.engine, (recipe.concepts,), seeded(1)))
+    names = [each.name for each in dataclasses.fields(DisjointBatchesEngine)]
+    state[names.index(field)] = value
+    altered = dataclasses.replace(saved, engine=codec.dumps(tuple(state), (recipe.concepts,)))
+    with pytest.raises(SnapshotError, match="of this snapshot"):
+        recipe.restore(snapshots.pack(altered))
 
 
 @pytest.mark.parametrize("count", [CRAFTED, pytest.param(MANY, marks=pytest.mark.slow)])

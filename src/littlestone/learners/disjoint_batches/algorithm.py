@@ -122,6 +122,8 @@ class DisjointBatchesEngine(Engine):
         watched, window = len(self._window_labels), self._recipe.window or 1
         if not (len(self._labels) < self._room and watched < window):
             raise SnapshotError("a batch or window of this snapshot was full before its draw")
+        if self._watching not in _CONSTANT:
+            raise SnapshotError("windows of this snapshot get an impossible number of rounds")
 
     def step(self, x: Any, y: Label, /) -> None:
         """Add an example to the batch or the window, and draw when it is full."""
