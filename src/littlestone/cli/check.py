@@ -168,8 +168,8 @@ def _lines(
     yield f"{findings.rows - findings.misfits:,} of {counted(findings.rows, 'row')} fit"
     for problem in findings.ordered():
         yield f"- {problem}"
-        if problem.mend:
-            yield f"    add {problem.mend}"
+        if problem.fix:
+            yield f"    add {problem.fix}"
     if columns.label and findings.label.rows:
         yield ""
         yield from _label_lines(findings, columns)

@@ -23,16 +23,16 @@ from littlestone.runs.intake.looks import (
     Column,
     below,
     counted,
-    date_mend,
+    date_fix,
     date_parts,
-    encoding_mend,
+    encoding_fix,
     fitting_formats,
     is_date,
     is_usual_date,
     kinds_in,
     label_advice,
     mistyped,
-    number_mend,
+    number_fix,
 )
 from littlestone.runs.intake.readers import Columns, point_reader, user_of
 
@@ -59,7 +59,7 @@ class Problem:
     examples: list[str] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
     """Some of the values, to find a fix."""
-    mend: str = ""
+    fix: str = ""
     """The option or the line of the schema to add; empty if none is known."""
 
     def note(self, line: int, value: Any) -> None:
@@ -145,7 +145,7 @@ class Findings:
     def warnings(self, label: str = "") -> list[str]:
         """Return what does not fit in a tenth of the rows or more, and all of a label."""
         return [
-            f"{one}{f': add {one.mend}' if one.mend else ''}"
+            f"{one}{f': add {one.fix}' if one.fix else ''}"
             for one in self.ordered()
             if 10 * one.rows > self.rows or one.name == label
         ]
@@ -204,9 +204,9 @@ def examine(
     findings.positive_is_mistyped = mistyped(findings.label, columns)
     findings.label_advice = label_advice(findings.label, columns)
     for problem in findings.problems.values():
-        problem.mend = _mend(problem, domain, columns, form, findings)
+        problem.fix = _fix(problem, domain, columns, form, findings)
         if problem.reason == NOT_CSV:
-            problem.mend = _as_json(source, form)
+            problem.fix = _as_json(source, form)
     return findings
 
 
@@ -272,7 +272,7 @@ def _fields_with_text(domain: Domain) -> set[str]:
     }
 
 
-def _mend(
+def _fix(
     problem: Problem,
     domain: Domain | None,
     columns: Columns,
@@ -287,7 +287,7 @@ def _mend(
     if any(isinstance(value, list) for value in values):
         return _LIST
     texts = [value for value in values if isinstance(value, str)]
-    if encoding := encoding_mend(texts):
+    if encoding := encoding_fix(texts):
         return encoding
     # A line of totals or the rest of a torn line is no reason to change the schema.
     few = 100 * problem.rows <= findings.rows or ("", NOT_CSV) in findings.problems
@@ -301,15 +301,15 @@ def _mend(
         known = few or _counts_missing(domain, problem.name)
         missing = findings.problems.get((problem.name, "is missing"), _NONE).rows
         most = 2 * problem.rows > findings.rows - missing
-        return _number_mend(texts, problem.name, known=known, most=most)
+        return _number_fix(texts, problem.name, known=known, most=most)
     if problem.reason == _NO_DATE:
-        return date_mend(values, form)
+        return date_fix(values, form)
     if problem.reason.startswith(_NO_DATE):
         column, _, part = problem.name.rpartition(".")
         line = below(column, date_parts(values, form.date_format))
         return f"{line}, in place of the line there: there is no {part}"
     if problem.reason.startswith("is not one of the declared values"):
-        return _category_mend(problem, domain, texts)
+        return _category_fix(problem, domain, texts)
     torn = ("", NOT_CSV) in findings.problems
     if problem.reason.startswith("not ") and "values" in problem.reason and not torn:
         return "--delimiter, if another character stands between the values"
@@ -321,11 +321,11 @@ def _counts_missing(domain: Domain | None, name: str) -> bool:
     return any(part.name == name and part.missing is not None for part in fields)
 
 
-def _number_mend(texts: Sequence[str], name: str, *, known: bool, most: bool) -> str:
+def _number_fix(texts: Sequence[str], name: str, *, known: bool, most: bool) -> str:
     """Return what to add; nothing for words, if it is ``known`` what they count as."""
     if not texts:
         return ""
-    if marks := number_mend(texts):
+    if marks := number_fix(texts):
         return marks
     if all(is_date(text, None) or is_usual_date(text) for text in texts):
         line = date_parts(texts, next(iter(fitting_formats(texts)), None))
@@ -337,7 +337,7 @@ def _number_mend(texts: Sequence[str], name: str, *, known: bool, most: bool) ->
     return f"{below(name, _OWN)}, if what is no number may be a value"
 
 
-def _category_mend(problem: Problem, domain: Domain | None, texts: Sequence[str]) -> str:
+def _category_fix(problem: Problem, domain: Domain | None, texts: Sequence[str]) -> str:
     declared = next(
         part.values for part in getattr(domain, "fields", ()) if part.name == problem.name
     )

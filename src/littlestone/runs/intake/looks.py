@@ -171,7 +171,7 @@ def below(name: str, line: str) -> str:
     return f"{line} below [{name if plain else json.dumps(name, ensure_ascii=False)}] in the schema"
 
 
-def number_mend(texts: Sequence[str]) -> str:
+def number_fix(texts: Sequence[str]) -> str:
     """Return the marks and units by which the most of these texts are numbers, if most are."""
     negative = [text for text in texts if _ACCOUNTED(text)]
     if 20 * len(negative) >= len(texts):
@@ -184,7 +184,7 @@ def number_mend(texts: Sequence[str]) -> str:
     return _options(forms[readable.index(most)]) if 2 * most > len(texts) else ""
 
 
-def encoding_mend(texts: Sequence[str]) -> str:
+def encoding_fix(texts: Sequence[str]) -> str:
     """Return the option for texts that are not UTF-8."""
     is_other = any("\ud800" <= letter <= "\udfff" for text in texts for letter in text)
     return "--encoding cp1252 (the text is not UTF-8)" if is_other else ""
@@ -212,7 +212,7 @@ def fitting_formats(texts: Sequence[str]) -> list[str]:
     return [each for each in DATES if all(is_date(text, each) for text in texts)]
 
 
-def date_mend(values: Sequence[Any], form: Form) -> str:
+def date_fix(values: Sequence[Any], form: Form) -> str:
     """Return the format of dates that are read neither by the declared one nor as ISO 8601."""
     texts = [
         shown(value) if isinstance(value, int) else str(value)
@@ -223,10 +223,10 @@ def date_mend(values: Sequence[Any], form: Form) -> str:
         return ""
     fitting = fitting_formats(texts)
     found = " or ".join(f'--date-format "{each}"' for each in fitting[:2])
-    return found or _counted_mend(texts)
+    return found or _counted_fix(texts)
 
 
-def _counted_mend(texts: Sequence[str]) -> str:
+def _counted_fix(texts: Sequence[str]) -> str:
     """Return the unit of dates that are numbers: that in which all are from 1990 to 2100."""
     for form, (since, seconds) in COUNTED.items():
         first, last = (
@@ -244,7 +244,7 @@ def label_advice(label: Column, columns: Columns) -> str:
         return ""
     words = [str(value) for value in label.values]
     kind = label.usual_kind()
-    if encoding := encoding_mend(words):
+    if encoding := encoding_fix(words):
         return encoding
     if len(words) == 2:
         named = sorted(((str(value), rows) for value, rows in label.values.items()), reverse=True)
@@ -290,13 +290,13 @@ def column_advice(name: str, column: Column, declared: Mapping[str, Any] | None,
     words = f"{name!r}: {'one value' if same else f'{column.distinct} different values'}"
     if column.missing:
         words += f", missing in {counted(column.missing, 'row')}"
-    if encoding := encoding_mend([text for text in sample if isinstance(text, str)]):
+    if encoding := encoding_fix([text for text in sample if isinstance(text, str)]):
         return f"{words}; to read it: {encoding}"
     if kind == "object":
         return f"{words}; an object: name a value in it, as in '{name}.KEY'"
     if kind in _USELESS and kind != "text":
         return f"{words}; {_USELESS[kind]}"
-    needed = date_mend(sample, form) if kind == "date" else _marks(sample, form)
+    needed = date_fix(sample, form) if kind == "date" else _marks(sample, form)
     if kind == "word" and all(_NUMBERED(str(value)) for value in sample):
         needed = ""  # u17 is a name, not 17 of a unit
     kind = "number" if needed and kind == "word" else kind
@@ -328,7 +328,7 @@ def _marks(values: Sequence[Any], form: Form) -> str:
     """Return how numbers are written that are not read as they are."""
     number = number_reader(form)
     texts = [text for text in values if isinstance(text, str) and not reads(number, text)]
-    return number_mend(texts) if texts else ""
+    return number_fix(texts) if texts else ""
 
 
 def _are_names(column: Column) -> bool:
