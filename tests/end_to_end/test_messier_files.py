@@ -314,3 +314,13 @@ def test_predict_reads_a_file_as_the_store_does_and_refuses_one_that_it_misreads
     predicted = Path("p.csv").read_text()
     assert littlestone("predict run.db rows.csv --out p.csv")[0] == 0
     assert Path("p.csv").read_text() == predicted and ",1" in predicted
+
+
+def test_a_folder_and_a_missing_schema_are_refused_with_the_way_out(littlestone: Command) -> None:
+    Path("rows.csv").mkdir()
+    for command in ("check {} --label late", LEARN):
+        for name in (".", "rows.csv"):
+            status, said = littlestone(command.format(name))
+            assert status == 2 and f"'{name}' is a folder; give one of its files" in said
+    status, said = littlestone("learn rows.csv --label late --store run.db")
+    assert status == 2 and "littlestone schema FILE writes one to fill in" in said

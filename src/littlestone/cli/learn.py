@@ -279,6 +279,12 @@ def _new(
     console: Console,
 ) -> PrivateLearner:
     """Return the learner of a new store; if it was chosen automatically, print which."""
+    if tables is None and concepts is None:
+        raise ValueError(
+            "schema must name a file that declares the columns (--schema): littlestone check FILE "
+            "says which lines it may have, and littlestone schema FILE writes one to fill in; or "
+            "give --class, as in thresholds:64"
+        )
     request = options.request_over(None if tables is None else fields_in(tables), concepts)
     recipe = request.recipe()
     if request.learner == "auto":

@@ -62,6 +62,8 @@ def rows(
     path = Path(source)
     if not path.exists():
         raise ValueError(f"there is no file {source!r}")
+    if path.is_dir():
+        raise ValueError(f"{source!r} is a folder; give one of its files")
     if is_live(source):
         return _piped(lines_of(path, form, position), needed, form, always)
     if path.suffix == ".parquet":
@@ -89,6 +91,8 @@ def dialect_of(source: str, needed: Sequence[str], form: Form) -> tuple[str | No
     path = Path(source)
     if not path.exists():
         raise ValueError(f"there is no file {source!r}")
+    if path.is_dir():
+        raise ValueError(f"{source!r} is a folder; give one of its files")
     if path.suffix == ".parquet":
         return None, parquet_names(path)
     kind, form = _kind(path, form)
