@@ -82,7 +82,7 @@ def with_last_rule(trees: Branching) -> DecisionTrees:
     return DecisionTrees(Schema((*fields, Category(name, (0, 1)))), trees.depth)
 
 
-def asked_of(last: Hypothesis, labels: int) -> LastRule | Corrected | None:
+def last_rule_question(last: Hypothesis, labels: int) -> LastRule | Corrected | None:
     """Return how to ask the last rule; None if it is constant or too long."""
     if labels > 2:
         return _corrected(last)

@@ -10,7 +10,7 @@ from littlestone.concepts.losses.listing import require_listable
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
 from littlestone.concepts.schema import Schema, label_values
-from littlestone.learners.disjoint_batches.asking import asked_of, with_last_rule
+from littlestone.learners.disjoint_batches.asking import last_rule_question, with_last_rule
 from littlestone.learners.disjoint_batches.linear_pool import LinearPool
 from littlestone.learners.disjoint_batches.score_pool import ScorePool
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
@@ -144,7 +144,7 @@ class DrawnTree:
         most = max(_FEWEST_DIRECTIONS, _MOST_SCORES // math.ceil(rounds * self._weight))
         rules = self.pool.draw(near, rng=rng, most=most)
         errors = rules.errors(sample)
-        last = None if self.asking is None else asked_of(near, labels)
+        last = None if self.asking is None else last_rule_question(near, labels)
         if self.asking is None or last is None:
             drawn = self.selection.draw_among(sample, errors, rng=rng)
             return rules.rule(drawn) if isinstance(drawn, int) else drawn

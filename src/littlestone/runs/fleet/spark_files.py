@@ -164,7 +164,7 @@ def shown(name: str) -> str:
 _DATABASE: Final = "inbox.db"
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS taken (name BLOB PRIMARY KEY, times TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS unread (name TEXT NOT NULL, reason TEXT NOT NULL, by_name INTEGER);
+CREATE TABLE IF NOT EXISTS skipped (name TEXT NOT NULL, reason TEXT NOT NULL, by_name INTEGER);
 CREATE TABLE IF NOT EXISTS batches (number INTEGER PRIMARY KEY AUTOINCREMENT, draft TEXT NOT NULL);
 """
 _DRAFT: Final = "_"  # Spark ignores such names
@@ -287,8 +287,8 @@ class Inbox:
             "INSERT OR REPLACE INTO taken VALUES (?, ?)",
             [(os.fsencode(file.name), file.times) for file in taken],
         )
-        db.execute("DELETE FROM unread")
-        db.executemany("INSERT INTO unread VALUES (?, ?, ?)", left)
+        db.execute("DELETE FROM skipped")
+        db.executemany("INSERT INTO skipped VALUES (?, ?, ?)", left)
         if taken:
             db.execute("INSERT INTO batches (draft) VALUES (?)", (draft,))
 
@@ -331,7 +331,7 @@ def is_fed_by_files(fleet: Path) -> bool:
 
 
 def _not_read(db: sqlite3.Connection) -> list[Left]:
-    rows = db.execute("SELECT name, reason, by_name FROM unread ORDER BY rowid").fetchall()
+    rows = db.execute("SELECT name, reason, by_name FROM skipped ORDER BY rowid").fetchall()
     return [Left(name, reason, bool(by_name)) for name, reason, by_name in rows]
 
 

@@ -101,7 +101,7 @@ class SparkFolder:
         except FileExistsError:
             raise StoreError(f"{path} exists: a new fleet needs a new folder") from None
         _write(path / "terms.json", terms.to_json())
-        for name in ("standing", RELEASED, REFUSED):
+        for name in ("progress", RELEASED, REFUSED):
             (path / name).mkdir()
         return cls(path)
 
@@ -117,7 +117,7 @@ class SparkFolder:
 
     def progress(self, batches: int | None = None) -> FleetProgress:
         """Return the progress after so many batches, or the newest."""
-        known = [int(path.stem) for path in (self.path / "standing").glob("*.json")]
+        known = [int(path.stem) for path in (self.path / "progress").glob("*.json")]
         wanted = max(known, default=0) if batches is None else batches
         if not wanted:
             return FleetProgress()
@@ -126,7 +126,7 @@ class SparkFolder:
                 f"{self.path} has no record of the state after {wanted} batches: folder and "
                 f"checkpoint do not belong together. Restore the newest of both"
             )
-        text = (self.path / "standing" / f"{wanted}.json").read_text(encoding="utf-8")
+        text = (self.path / "progress" / f"{wanted}.json").read_text(encoding="utf-8")
         return FleetProgress(**json.loads(text))
 
     def publish(self, progress: FleetProgress) -> None:
@@ -136,9 +136,9 @@ class SparkFolder:
             if staged.exists() and not shown.exists():
                 _only_parts(staged)
                 os.rename(staged, shown)
-        _write(self.path / "standing" / f"{progress.batches}.json", json.dumps(asdict(progress)))
+        _write(self.path / "progress" / f"{progress.batches}.json", json.dumps(asdict(progress)))
         # The previous record stays: this batch is computed from it if it has to be repeated.
-        (self.path / "standing" / f"{progress.batches - 2}.json").unlink(missing_ok=True)
+        (self.path / "progress" / f"{progress.batches - 2}.json").unlink(missing_ok=True)
         shutil.rmtree(self.staging, ignore_errors=True)
 
     def needs_columns(self, columns: dict[str, str | None], *, begun: bool) -> bool:

@@ -10,7 +10,11 @@ from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
 from littlestone.concepts.hypotheses.rules import Scorecard
 from littlestone.concepts.schema import Schema
-from littlestone.learners.disjoint_batches.asking import LastRule, asked_of, with_last_rule
+from littlestone.learners.disjoint_batches.asking import (
+    LastRule,
+    last_rule_question,
+    with_last_rule,
+)
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.privacy.mechanisms.tree_weights import Sample
 from littlestone.randomness import seeded
@@ -40,8 +44,8 @@ def test_a_tree_that_asks_is_written_out_as_the_same_function(root: Node) -> Non
 
 
 def test_only_a_tree_that_says_something_is_asked() -> None:
-    assert asked_of(DecisionTree(SCHEMA, 1), 2) is None
-    assert asked_of(Scorecard(SCHEMA, 1, ((1,), (0, 0, 0))), 2) is None
+    assert last_rule_question(DecisionTree(SCHEMA, 1), 2) is None
+    assert last_rule_question(Scorecard(SCHEMA, 1, ((1,), (0, 0, 0))), 2) is None
     wide = Schema.from_mapping({f"f{i}": {"grid": [0]} for i in range(8)})
 
     def chain(questions: int) -> DecisionTree:
@@ -50,7 +54,10 @@ def test_only_a_tree_that_says_something_is_asked() -> None:
             root = ((number, 1, 1), root, number % 2)
         return DecisionTree(wide, root)
 
-    assert asked_of(chain(7), 2) == LastRule(chain(7)) and asked_of(chain(8), 2) is None
+    assert (
+        last_rule_question(chain(7), 2) == LastRule(chain(7))
+        and last_rule_question(chain(8), 2) is None
+    )
 
 
 def test_the_name_of_the_question_is_no_field_of_anybody() -> None:

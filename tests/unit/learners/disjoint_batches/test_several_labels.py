@@ -26,7 +26,7 @@ from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import LabelledSchema, Schema
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.disjoint_batches import algorithm
-from littlestone.learners.disjoint_batches.asking import Corrected, asked_of
+from littlestone.learners.disjoint_batches.asking import Corrected, last_rule_question
 from littlestone.learners.disjoint_batches.drawing import Batch, drawing_from
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.disjoint_batches.score_pool import ScorePool, ScoreRules
@@ -270,10 +270,12 @@ def test_a_rule_with_all_the_layers_it_may_have_loses_the_oldest() -> None:
         DecisionTree(before, ((0, 1, 1), number % 3, 3)) for number in range(MOST_LAYERS)
     )
     full = LayeredTree(LAST, layers)
-    asked = asked_of(full, 3)
+    asked = last_rule_question(full, 3)
     assert isinstance(asked, Corrected) and asked.last == LayeredTree(LAST, layers[1:])
-    assert asked_of(LayeredTree(LAST, layers[1:]), 3) == Corrected(LayeredTree(LAST, layers[1:]))
-    assert asked_of(DecisionTree(ONE.schema, 1), 3) is None
+    assert last_rule_question(LayeredTree(LAST, layers[1:]), 3) == Corrected(
+        LayeredTree(LAST, layers[1:])
+    )
+    assert last_rule_question(DecisionTree(ONE.schema, 1), 3) is None
 
 
 def test_more_labels_than_a_learner_can_tell_apart_are_refused() -> None:

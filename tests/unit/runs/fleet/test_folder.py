@@ -63,7 +63,7 @@ def test_a_standing_is_known_for_this_batch_and_the_one_before(tmp_path: Path) -
         assert folder.progress(number) == progress
         progress = after(progress)
         folder.publish(progress)
-    (folder.path / "standing" / "5.json.partial").touch()  # somebody is writing
+    (folder.path / "progress" / "5.json.partial").touch()  # somebody is writing
     assert folder.progress(3).batches == 3 and folder.progress().rounds == 8
     with pytest.raises(StoreError, match="do not belong together"):
         folder.progress(2)
