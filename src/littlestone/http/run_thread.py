@@ -143,14 +143,19 @@ class RunThread:
             self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
-    def put(self, content: Sequence[Event] | Question) -> "asyncio.Future[Any]":
+    def put(self, content: Sequence[Event] | Question, sent: int = 0) -> "asyncio.Future[Any]":
         """Queue events or a question for the next turn.
+
+        Args:
+            content: The events that fit, or a question.
+            sent: The number of events that were sent. Those that do not fit take room, too, so that
+                no event decides whether there is room for another.
 
         Returns:
             A future: for events the receipt of each after the commit, or why it was rejected; for a
             question the answer.
         """
-        size = 1 if callable(content) else len(content)
+        size = 1 if callable(content) else max(sent, len(content))
         if self._closing or self._retiring or self.failure is not None:
             raise self.unavailable()
         if self._waiting + size > MOST_WAITING:

@@ -224,11 +224,15 @@ def test_a_turn_that_fails_loses_nothing(tmp_path: Path, monkeypatch: Any) -> No
         assert client.send("abuse", "c", 1)["round"] == 3
 
 
-def test_too_much_at_once_is_asked_to_come_back(tmp_path: Path, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("last", [{"x": "a", "y": 0}, {"x": [], "y": 7}])
+def test_too_much_at_once_is_asked_to_come_back(
+    last: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """Whether there is room for the others does not depend on whether the last event fits."""
     monkeypatch.setattr(run_thread, "MOST_WAITING", 10)
     with serving(tmp_path) as served:
         with_keys(served)
-        many = body(events=[{"x": "a", "y": 0}] * 11)
+        many = body(events=[*[{"x": "a", "y": 0}] * 10, last])
         status, headers, _ = served.raw("POST", EVENTS, many)
         assert (status, headers["retry-after"]) == (429, "1")
         assert served.client().send("abuse", "a", 0)["round"] == 1
