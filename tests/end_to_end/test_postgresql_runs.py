@@ -65,7 +65,7 @@ def test_who_lost_the_lock_is_told_apart_by_the_branch(
     journal: Any = old._log._journal
     journal._connection.execute("SELECT pg_advisory_unlock_all()")
     new: Any = there.open()
-    new._branch = journal._standing.branch  # as if it had come a moment later
+    new._branch = journal._position.branch  # as if it had come a moment later
     new._mark.write(journal._standing, sync=True)
     new.enter(8, adopt=False)
     with pytest.raises(StoreError, match="continued by another process"):
