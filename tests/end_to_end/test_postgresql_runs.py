@@ -66,7 +66,7 @@ def test_who_lost_the_lock_is_told_apart_by_the_branch(
     journal._connection.execute("SELECT pg_advisory_unlock_all()")
     new: Any = there.open()
     new._branch = journal._position.branch  # as if it had come a moment later
-    new._mark.write(journal._standing, sync=True)
+    new._mark.write(journal._position, sync=True)
     new.enter(8, adopt=False)
     with pytest.raises(StoreError, match="continued by another process"):
         old.take(EVENTS[8:12])

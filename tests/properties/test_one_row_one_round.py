@@ -21,7 +21,7 @@ from littlestone.adapters import sklearn as adapter
 from littlestone.concepts.records.fields import Numeric
 from littlestone.concepts.schema import Schema
 from littlestone.learners.run import PrivateRun
-from littlestone.runs.intake import cells, sources
+from littlestone.runs.intake import cells, parquet_rows
 from littlestone.runs.intake.cells import Misfit
 
 # Of all doors together; some are slow to open.
@@ -136,7 +136,7 @@ Patches = list[tuple[Any, str, Callable[..., Any]]]
           (cells.LabelReader, "one", label_without_decimals)]),
         ("parquet", schema_of(d={"date": ["month"]}), {"d": "date", LABEL: "int64"},
          {"d": 19_000, LABEL: 1}, {"d": YEAR_20000, LABEL: 1},
-         [(sources, "_values", values_all_or_none)]),
+         [(parquet_rows, "_values", values_all_or_none)]),
         ("csv", schema_of(n=OWN), {"n": "", LABEL: ""},
          {"n": "0.5", LABEL: "1"}, {"n": "0,5", LABEL: "1"},
          [(cells.CellReader, "many", marks_by_the_chunk)]),
