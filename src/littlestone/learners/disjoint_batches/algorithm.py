@@ -23,17 +23,17 @@ from littlestone.randomness import Randomness
 if TYPE_CHECKING:
     from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 
-# Of so many rounds one goes to windows, once there are any, or all but one while times change.
+# Once there are windows, one round of CYCLE goes to them, or all but one while times change.
 CYCLE: Final = 4
 _USUAL, _MOST = 1, CYCLE - 1
-# Times change if so many of the last windows drew a constant instead of the rule.
+# Times change if _MANY of the last _REMEMBERED windows drew a constant instead of the rule.
 _REMEMBERED, _MANY = 64, 4
 # Prior weights of the rule, of each constant (more while times change) and of the newest of the
 # voting rules, and the bonus of the published one.
 _TRUST, _CONSTANT, _NEWEST, _SHOWN = 120, {_USUAL: 1, _MOST: 10}, 40, 24
 _NO_LABEL: Final = -1
-# The rounds of so many windows are looked at together: if the first changes what is published, the
-# others were looked at for nothing.
+# Windows whose rounds are looked at together; if the first one changes what is published, the look
+# at the others is wasted.
 _WINDOWS_AT_ONCE: Final = 16
 
 
@@ -117,7 +117,7 @@ class DisjointBatchesEngine(Engine):
         return super().state()
 
     def loaded(self) -> None:
-        """Find out how many single rounds fill the batch; neither it nor a window is full."""
+        """Compute how many single rounds fill the batch; reject a full batch or window."""
         self._room = self._size - sum(map(len, self._rows))
         watched, window = len(self._window_labels), self._recipe.window or 1
         if not (len(self._labels) < self._room and watched < window):
@@ -292,7 +292,7 @@ def _single(points: Any) -> list[Point]:
 
 
 def _counted(points: list[Point], labels: list[int], count: int) -> dict[Point, list[int]]:
-    """Return how often each point came with each of so many labels."""
+    """Return how often each point came with each of ``count`` labels."""
     tally: dict[Point, list[int]] = {}
     for point, label in zip(points, labels, strict=True):
         counts = tally.get(point)

@@ -2,8 +2,8 @@
 
 The last rule is published, so its prediction for a record is one more field of the record. A tree
 that asks is written out as a tree over the schema, with the last rule in place of the question.
-With more than two labels the prediction is not a field but one more answer of a leaf: the tree
-corrects the last rule elsewhere.
+With more than two labels the prediction is not a field but one more answer of a leaf: where a leaf
+gives another answer, the tree corrects the last rule.
 """
 
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def last_rule_question(last: Hypothesis, labels: int) -> LastRule | Corrected | 
 
 
 def _corrected(last: Hypothesis) -> Corrected | None:
-    """Ask a rule that has all of its layers without the oldest one."""
+    """Return how to correct the last rule; a rule with the most layers loses its oldest one."""
     if isinstance(last, LayeredTree) and len(last.layers) == MOST_LAYERS:
         return Corrected(LayeredTree(last.base, last.layers[1:]))
     constant = isinstance(last, DecisionTree) and not last.conditions

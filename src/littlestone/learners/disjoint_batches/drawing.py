@@ -93,7 +93,7 @@ def _pool(schema: Schema, directions: int, alike: bool) -> LinearPool | ScorePoo
 
 @dataclass(frozen=True, slots=True)
 class DrawnTree:
-    """Draw one of all trees, where simple ones are likelier, or one of a pool of linear rules."""
+    """Draw one of all trees (simple ones are likelier) or one of a pool of linear rules."""
 
     selection: TreeSelection
     pool: LinearPool | ScorePool
@@ -154,7 +154,7 @@ class DrawnTree:
 
 @dataclass(frozen=True, slots=True)
 class DrawnConcept:
-    """Draw one of finitely many listed concepts, all equally likely beforehand."""
+    """Draw one of finitely many listed concepts, with equal prior weights."""
 
     concepts: ConceptClass
     mechanism: ExponentialMechanism

@@ -25,7 +25,7 @@ _NEAREST, _FARTHEST = 0.2, 2.0
 # The sum of four bytes is nearly normal, with this mean and this deviation.
 _BYTES, _MEAN, _DEVIATION = 4, 510, 147.8
 _BYTE: Final = 255  # how many ones a byte can add up
-# Numbers that are added at once: a pass over fewer has a fixed cost.
+# Numbers that are added at once: a pass has a fixed cost, however few it adds.
 _WIDE: Final = 4096
 EXACT_SINGLE: Final = 1 << 24
 _SHORT: Final = 1 << 15
@@ -35,12 +35,12 @@ MOST_WEIGHTS: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class LinearPool:
-    """At most so many directions over a schema, each with nine thresholds.
+    """Linear rules over a schema: at most ``directions`` directions, each with nine thresholds.
 
     Numbers count from -1 for their first cell to 1 for their last, and each category has a weight
-    for every value. A third of the directions is near that of the last rule, if it was linear. If
-    some are ``alike``, another third weighs all numbers that it uses equally and with the same
-    sign, because all of them may measure one thing.
+    for every value. A third of the directions is near that of the last rule, if it was linear.
+    With ``alike``, another third gives all numbers that it uses the same weight and sign, because
+    they may all measure one thing.
     """
 
     schema: Schema
@@ -145,7 +145,7 @@ class LinearRules:
 
 
 def _stacked(scores: NDArray[Any], kind: type[np.number[Any]]) -> NDArray[Any]:
-    """Lay rows side by side until a byte can count those below each other; the rest is too low."""
+    """Lay rows side by side so that a byte can count each column; pad with too low scores."""
     rows, width = scores.shape
     beside = -(-rows // _BYTE)
     stacked = np.empty((rows + -rows % beside, width), dtype=kind)
@@ -169,9 +169,9 @@ def nearly_normal(rng: Randomness, count: int, width: int) -> Floats:
 
 
 def shares_of(rng: Randomness, uniform: Floats, width: int) -> NDArray[np.bool_]:
-    """Return which weights each row has: some rows have all of them, some few.
+    """Return which weights each row uses: some rows use all of them, some only a few.
 
-    The share of weights is uniform in its logarithm.
+    The logarithm of the share of weights is uniform.
     """
     shares = np.minimum(1, 2 / width) ** uniform
     drawn = _bytes(rng, len(uniform) * width).reshape(len(uniform), width)

@@ -22,18 +22,18 @@ _LONGEST: Final = 512
 _WINDOW: Final = 32
 _WATCHED_FROM: Final = 1 << 12
 _PAST: Final = 16
-# So many rounds may pass between the first and the last example that three voters have read: in
-# more, changes are likelier, and a vote notices them late.
+# The most rounds between the first and the last example that three voters have read: over more
+# rounds a change is likelier, and a vote notices it late.
 _VOTE_SPAN: Final = 2048
-# Sharper draws among so many trees overfit a batch.
+# Sharper draws among all trees overfit a batch.
 _SHARPEST: Final = 4.0
 _MOST_DIRECTIONS: Final = 1 << 16
 # How many linear rules are tried besides trees. Over fewer fields a tree says the same, and is
 # easier to read.
 _DIRECTIONS: Final = 2048
 _FEWEST_FIELDS: Final = 4
-# With a score for each of several labels, at most so many weights: with more, random rules are not
-# good enough on simulated streams (docs/theory/practice-log.md).
+# The most weights of linear rules for more than two labels: with more, random rules are not good
+# enough on simulated streams (docs/theory/practice-log.md).
 _MOST_SCORED: Final = 64
 
 
@@ -44,17 +44,17 @@ class DisjointBatches(PrivateLearner):
 
     Every example is read by one draw, so each draw has the whole epsilon, however many there are,
     and no horizon is needed. Batches double (``growth``) up to ``longest`` examples or one
-    ``past``-th of all rounds before, whichever is more: so rules improve as long as the law of
-    the examples stays the same, and adapt soon after a change. From round ``watched_from`` on one
-    example of four goes to short windows instead. After each window the rule, "always 0" or
-    "always 1" is published, by its errors in that window alone: so good and bad times are followed.
+    ``past``-th of all rounds before, whichever is more: rules improve while the law of the
+    examples stays the same, and adapt soon after a change. From round ``watched_from`` on, every
+    fourth example goes to short windows instead. Each window chooses by its own errors alone
+    whether the rule, "always 0" or "always 1" is published, which follows good and bad times.
     While windows often draw a constant, three examples of four go to them.
     Once batches no longer double, the rule is the vote of the last three that were drawn, if
     epsilon is above 3/4 (``voters``); a window may prefer the newest of them, which follows a
     change sooner.
-    Over records with four or more fields, linear rules in random ``directions`` are candidates of
-    each draw besides the trees, for fields that add up, or are ``alike``; and trees may ask what
-    the last rule predicts (``asking``), and so grow.
+    Trees may ask what the last rule predicts (``asking``), and so grow. Over records with four or
+    more fields, each draw has linear rules in random ``directions`` as further candidates; some
+    weigh all numbers equally (``alike``).
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -184,7 +184,8 @@ class DisjointBatches(PrivateLearner):
     def batch_size(self, number: int, played: int, thinned: int = 1) -> int:
         """Return the size of batch ``number`` (0, 1, …), which begins after ``played`` rounds.
 
-        If batches get one of ``thinned`` of their usual rounds, a late one has so many times fewer.
+        If batches get only one of ``thinned`` of their usual rounds, a late batch has
+        ``thinned`` times fewer rounds.
         """
         assert self.first is not None and self.longest is not None
         try:

@@ -34,9 +34,9 @@ _NEAREST, _FARTHEST = 0.1, 2.0
 
 @dataclass(frozen=True, slots=True)
 class ScorePool:
-    """At most so many rules, each with a weight of every field and a constant for each label.
+    """At most ``directions`` rules: for each label a constant and the weights of all fields.
 
-    A third of the rules is near the last one, if it was linear: every second of these changes the
+    A third of the rules is near the last one, if it was linear; every second of these changes the
     scores of one label only.
     """
 
