@@ -117,7 +117,7 @@ MOST_CONNECTIONS: Final = 1_000
 MOST_IDLE: Final = 32 << 10  # bytes that belong to no body and end no head
 MOST_AHEAD: Final = 100  # requests on a connection that wait for an earlier one
 SPARE: Final = 50  # connections beyond the limit that are accepted in order to reject them
-RESERVED: Final = 4  # one of so many connections is reserved for clients with a token
+RESERVED: Final = 4  # one connection in four is reserved for clients with a token
 PATIENCE: Final = 30.0  # seconds
 
 Headers = Sequence[tuple[bytes, bytes]]

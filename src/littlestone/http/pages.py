@@ -224,8 +224,8 @@ def _promise(run: wire.RunOut, promised: wire.GuaranteeOut) -> str:
     return (
         f"<h2>The promise</h2><p>{escape(promised.promise)}, for {escape(promised.protects)} "
         f"{limit}. "
-        f"An attacker who reads everything here, chooses events, and could only toss a coin "
-        f"about one of them, is right about it at most <strong>{100 * promised.best_guess:.0f} %"
+        f"An attacker reads everything here and chooses events. About an event that is otherwise "
+        f"a coin toss, this attacker is right at most <strong>{100 * promised.best_guess:.0f} %"
         f"</strong> of the time.</p>{said}"
         f"{guess_bar(promised.best_guess)}"
     )

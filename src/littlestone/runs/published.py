@@ -136,12 +136,11 @@ def continued(tail: Tail, path: Path, run: Published) -> int:
         known = next(run.releases(after=number - 1), None)
         if known is None or known.chain != line.chain:
             raise RollbackError(
-                f"{path} has release {number} of this run, which the store "
-                f"{'does not have' if known is None else 'has otherwise'}: the store was rolled "
-                f"back, "
-                f"perhaps with its mark. Continuing would spend the same noise on other data and "
-                f"void the guarantee. Restore the newest store and mark; or start a new store, "
-                f"with another file, whose budget adds to what was already published"
+                f"{path} has release {number} of this run; the store has "
+                f"{'no such release' if known is None else 'a different one'}: the store was "
+                f"rolled back, perhaps with its mark. Continuing would spend the same noise on "
+                f"other data and void the guarantee. Restore the newest store and mark; or start "
+                f"a new store, with another file, whose budget adds to what was already published"
             )
     following = next(run.releases(after=number), None)
     expected = b"" if following is None else release_line(following)

@@ -162,8 +162,8 @@ def _promise(run: DurableRun, rules: int) -> str:
         f"who read them choose the next event."
     )
     return (
-        f"<p>{said} An attacker who reads everything, and could only toss a coin before, is "
-        f"right about one event at most <strong>{100 * best:.0f} %</strong> of the time.</p>"
+        f"<p>{said} About an event that is otherwise a coin toss, an attacker who reads everything "
+        f"is right at most <strong>{100 * best:.0f} %</strong> of the time.</p>"
         f"{guess_bar(best)}"
     )
 

@@ -115,7 +115,7 @@ class MulticlassState:
 
     @property
     def dimension(self) -> int:
-        """The dimension of what is left: so many mistakes may follow; -1 if nothing is."""
+        """The dimension of the remaining concepts, which bounds later mistakes; -1 if none fit."""
         return self.table._dimension(self.concepts)
 
     @property

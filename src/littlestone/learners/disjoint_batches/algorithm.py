@@ -123,7 +123,7 @@ class DisjointBatchesEngine(Engine):
         if not (len(self._labels) < self._room and watched < window):
             raise SnapshotError("a batch or window of this snapshot was full before its draw")
         if self._watching not in _CONSTANT:
-            raise SnapshotError("windows of this snapshot get an impossible number of rounds")
+            raise SnapshotError("windows of this snapshot get an impossible share of rounds")
 
     def step(self, x: Any, y: Label, /) -> None:
         """Add an example to the batch or the window, and draw when it is full."""

@@ -187,7 +187,7 @@ class Load:
         return best
 
     def _parts(self, counters: Counters, wrong: int, strays: int) -> list[tuple[Counted, int]]:
-        """Return the counters that move, if so many witnesses and places are false."""
+        """Return the counters that move, given the numbers of false witnesses and places."""
         moved, back = self.moved, self.moved.back
         whole = 1 if self._goes_back else 1 + wrong
         ones = whole * moved.accepted + (0 if back is None else wrong * back)

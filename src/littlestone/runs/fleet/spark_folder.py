@@ -116,7 +116,7 @@ class SparkFolder:
         return self.path / "staging"
 
     def progress(self, batches: int | None = None) -> FleetProgress:
-        """Return the progress after so many batches, or the newest."""
+        """Return the progress after this number of batches, or the newest."""
         known = [int(path.stem) for path in (self.path / "progress").glob("*.json")]
         wanted = max(known, default=0) if batches is None else batches
         if not wanted:

@@ -31,7 +31,7 @@ from littlestone.runs.journal.records import Release
 _MOST_BLOCKS: Final = 256  # of one turn
 _MOST_EVENTS: Final = 200_000
 _MOST_AWAKE: Final = 1_000  # runs that stay in memory between turns
-# Of turns with more keys no run stays: others would take its place before its key comes again.
+# Turns with more keys keep no run in memory: others would replace it before its key comes again.
 _MOST_KEPT: Final = 256
 
 State = tuple[bytes, int, bytes]

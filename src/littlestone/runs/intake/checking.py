@@ -39,7 +39,7 @@ from littlestone.runs.intake.readers import Columns, point_reader, user_of
 _EXAMPLES: Final = 3
 _OWN: Final = 'missing = "own value"'
 _NO_DATE: Final = "is not a date"
-_LIST: Final = "in place of the list a value that rules can use, such as its length"
+_LIST: Final = "a value that rules can use in place of the list, such as its length"
 _AS_JSON: Final = (
     "the rows to a file of JSON lines, where a value may hold line ends and quotes: python3 -c "
     "'import csv, io, json, sys; [print(json.dumps(row)) for row in csv.DictReader("
@@ -307,12 +307,12 @@ def _fix(
     if problem.reason.startswith(_NO_DATE):
         column, _, part = problem.name.rpartition(".")
         line = below(column, date_parts(values, form.date_format))
-        return f"{line}, in place of the line there: there is no {part}"
+        return f"{line}, in place of the line there: these dates have no {part}"
     if problem.reason.startswith("is not one of the declared values"):
         return _category_fix(problem, domain, texts)
     torn = ("", NOT_CSV) in findings.problems
     if problem.reason.startswith("not ") and "values" in problem.reason and not torn:
-        return "--delimiter, if another character stands between the values"
+        return "--delimiter, if another character separates the values"
     return ""
 
 
@@ -334,7 +334,7 @@ def _number_fix(texts: Sequence[str], name: str, *, known: bool, most: bool) -> 
         return f"{below(name, 'values = [...]')}, in place of a number: these are words"
     if known or any(any(map(str.isdigit, text)) for text in texts):
         return ""
-    return f"{below(name, _OWN)}, if what is no number may be a value"
+    return f"{below(name, _OWN)}, if values that are not numbers count as one more value"
 
 
 def _category_fix(problem: Problem, domain: Domain | None, texts: Sequence[str]) -> str:

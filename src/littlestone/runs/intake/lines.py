@@ -183,14 +183,14 @@ def _other_marks(header: str, name: str) -> str:
     if re.search(rf"'\s*{re.escape(name)}\s*'", header):
         return 'drop the single quotes, as in tr -d "\'" < old.csv > new.csv'
     if name in header.split() == header.strip().split(" "):
-        return '--delimiter " " if one blank stands between them'
+        return '--delimiter " " if one blank separates the names'
     if name in header.split():
-        return "blanks stand between them: sed 's/^ *//; s/ *$//; s/  */,/g' old.txt > new.csv"
-    return "--no-header if these are values, --delimiter if they are in one"
+        return "blanks separate the names: sed 's/^ *//; s/ *$//; s/  */,/g' old.txt > new.csv"
+    return "--no-header if these are values, --delimiter if another character separates the names"
 
 
 def _refuse_letters(header: str) -> None:
-    """Refuse a header in another encoding, or with line ends that are none here."""
+    """Reject a header in another encoding, or with carriage returns as line ends."""
     if "\x00" in header:
         mark = header.startswith(("\udcff\udcfe", "\udcfe\udcff"))
         raise ValueError(f"the text is not UTF-8: add --encoding utf-16{'' if mark else '-le'}")

@@ -65,7 +65,7 @@ _TYPES: Final[dict[str, Any]] = {
     "bytes": bytes,
 }
 _USELESS: Final = {
-    "list": "a list, which no rule can use: write what matters of it as a value, as its length",
+    "list": "a list, which no rule can use: write a value of it, such as its length",
     "duration": "a length of time: write it as a number, such as its seconds",
     "bytes": "bytes, which no rule can use",
     "text": "text, which no rule can use",

@@ -139,8 +139,9 @@ _BUCKETS: Final = 1 << 16
 _unpacked: Final = Struct(">HIHQ").unpack
 _COLUMNS: Final = np.dtype([("bucket", ">u2"), ("key", ">u4"), ("middle", ">u2"), ("rest", ">u8")])
 _HALVES: Final = np.dtype([("high", ">u8"), ("low", ">u8")])
-_MANY, _SHARE = 4_096, 256  # recent users, at least, or one in so many of all
-_YOUNG, _SHARE_YOUNG = 65_536, 16  # the same of users in the small layer
+# The most recent users: _MANY, or one in _SHARE of all users if that is more.
+_MANY, _SHARE = 4_096, 256
+_YOUNG, _SHARE_YOUNG = 65_536, 16  # the same for users in the small layer
 _FEW: Final = 150  # below this, arrays do not pay off
 _UNLIMITED: Final = (1 << 32) - 1
 Places = NDArray[np.int64]
