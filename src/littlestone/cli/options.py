@@ -72,7 +72,7 @@ class FormOptions:
     no_header: NoHeader = False
     decimal: Annotated[str, typer.Option(help="The decimal mark, as in 27,79.")] = "."
     thousands: Annotated[
-        str | None, typer.Option(help="The mark between groups of three digits, as in 1.234,50.")
+        str | None, typer.Option(help="The mark between groups of digits, as in 1.234,50.")
     ] = None
     date_format: Annotated[
         str | None,

@@ -50,7 +50,7 @@ class Form:
         header: Whether the first line of a CSV has the names of the columns.
         complete: Whether a last line without a line end is a row. It may be half-written.
         decimal: The decimal mark of numbers in text.
-        thousands: What may separate groups of three digits before it; a space is any space.
+        thousands: What may separate groups of digits before it; a space is any space.
         date_format: How dates in text are written, as for ``datetime.strptime``; by default ISO
             8601. ``unix`` and ``unix-ms`` are seconds and milliseconds since 1970, ``excel`` is
             the number of days that spreadsheets store.
