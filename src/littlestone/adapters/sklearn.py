@@ -51,7 +51,7 @@ _LABELS: Final = "labels are declared beforehand, never read from the data; thes
 EXPECTED_FAILED_CHECKS: Final = {
     "check_classifier_data_not_an_array": _LABELS,
     "check_classifiers_classes": _LABELS,
-    "check_classifiers_one_label": "ten rows are too few to outweigh the noise, of one class too",
+    "check_classifiers_one_label": "ten rows are too few to outweigh the noise, even of one class",
     "check_dtype_object": "what is not a number is rejected by its column, with a ValueError",
     "check_estimators_dtypes": _LABELS,
     "check_fit2d_1feature": _LABELS,

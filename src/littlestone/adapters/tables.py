@@ -77,7 +77,7 @@ def _has_a_type(table: Any) -> bool:
 
 
 def _cells(rows: Sequence[Any]) -> NDArray[Any]:
-    """Return rows as an array of objects, whatever holds the values of a row.
+    """Return rows as an array of objects, for any container of a row's values.
 
     numpy would convert all rows to one type. scikit-learn rejects a list of single values.
     """

@@ -1,7 +1,7 @@
 """Normalize the names of users, store them as keyed digests, and count their events.
 
-Two spellings of one name must not make two users of one person, while two people under one name
-only lose events: so names that look alike are one. A name is text in one Unicode form (NFKC) and
+Two spellings of one name must count as one user, and two people with one name only lose events. So
+names that look alike count as one. A name is text in one Unicode form (NFKC) and
 case, without invisible characters (marks of direction, joiners, soft hyphens) and with one space
 for many; if it reads as a number, it is that number (1, 1.0, "01" and "1e0" are one user). Rows
 without a name share one user, the nameless. Letters of different alphabets that look the same stay
@@ -9,10 +9,10 @@ different.
 
 Counts are in memory: less than 16 bytes per user. They are computed from the log, whose rows are
 checked against their hash. An index in the file would have to be checked against them, too, entry
-by entry: one missing entry would let too many events of one person be read. Users are told apart by
-their whole digests: if a new name counted as another user, it would decide which events of others
-are read. The digests are sorted, so the place of a digest gives its first 16 bits; counts beyond
-``most`` are not needed and stop there.
+by entry: one missing entry would let too many events of one person be read. Users are distinguished
+by their whole digests: if two names shared a count, the events of one person would decide which
+events of the other are read. The digests are sorted, so the place of a digest gives its first 16
+bits; counts stop at ``most``.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.runs.journal.records import DIGEST_BYTES
 
 NAMELESS: Final = ""
-_MOST: Final = 1_000  # normalizing takes the square of the time for marks on one letter
+_MOST: Final = 1_000  # normalizing many marks on one letter takes quadratic time
 _NAMES: Final = (str, int, float, Decimal)  # a union would be built on each call
 # All numbers in ASCII match this, and few other names do.
 _DIGITS: Final = frozenset("0123456789")
@@ -66,7 +66,7 @@ def canonical_user(name: Any) -> str:
         if " " in text:
             text = " ".join(text.split())
         if text[:1] not in _FIRST or (text[0] in _DIGITS and "-" in text and "e" not in text):
-            return text  # as dates and phone numbers are no numbers
+            return text  # a date or a phone number, for instance, is not a number
         return text if _NUMERIC.fullmatch(text) is None else _number(text) or text
     text = name
     text.encode()  # a lone surrogate is not a name: ValueError
@@ -139,7 +139,7 @@ _BUCKETS: Final = 1 << 16
 _unpacked: Final = Struct(">HIHQ").unpack
 _COLUMNS: Final = np.dtype([("bucket", ">u2"), ("key", ">u4"), ("middle", ">u2"), ("rest", ">u8")])
 _HALVES: Final = np.dtype([("high", ">u8"), ("low", ">u8")])
-# The most recent users: _MANY, or one in _SHARE of all users if that is more.
+# How many users may be recent: _MANY, or one in _SHARE of all users if that is more.
 _MANY, _SHARE = 4_096, 256
 _YOUNG, _SHARE_YOUNG = 65_536, 16  # the same for users in the small layer
 _FEW: Final = 150  # below this, arrays do not pay off
@@ -225,7 +225,7 @@ class CountedUsers:
                 recent[digest] = before + 1
             if before >= most:
                 beyond.append(place)
-        if len(recent) >= self._room:  # not before: who is in the layers was looked up above
+        if len(recent) >= self._room:  # not earlier: the lookups above need unchanged layers
             self._merge()
         return beyond
 
@@ -259,11 +259,11 @@ class CountedUsers:
             for layer in (self._young, self._old)
             if len(layer.keys)
         ]
-        self._room = max(_MANY, len(self) // _SHARE)  # recent users there may be
+        self._room = max(_MANY, len(self) // _SHARE)
 
 
 class _Layer:
-    """Users sorted by the first 48 bits of their digests; where those of each bucket start."""
+    """Hold users sorted by the first 48 bits of their digests, and where each bucket starts."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -303,7 +303,7 @@ class _Layer:
         """Insert unknown users, sorted by their buckets and keys."""
         users = np.frombuffer(digests, _COLUMNS)
         buckets, keys = users["bucket"].astype(np.int64), users["key"].astype(np.uint32)
-        # Behind all users of the bucket whose keys are not larger; in the result.
+        # Places in the result: after all users of the bucket whose keys are not larger.
         places = self._search(buckets, keys, after=True) + np.arange(len(users))
         old = np.ones(len(self.keys) + len(users), bool)
         old[places] = False
