@@ -138,7 +138,7 @@ COUPON_FULL = (*COUPON_QUICK, (1024, 4), (4096, 12), (65_536, 24))
     says="With m >= 2n draws, more than half of k cells are hit except with probability (2/e)^k.",
     source="Lemma A.14 (lem:coupon)",
     setting="up to 65,536 bins and 24 cells",
-    judged="refuted if so many failures had a chance below 1e-9",
+    judged="refuted if this number of failures had a chance below 1e-9",
 )
 def coupon_collector(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Count how often half of the cells stay empty, against the lemma's probability."""
@@ -186,7 +186,7 @@ UPDATE_QUICK, UPDATE_FULL = (2**18, 2**20), (2**18, 2**20, 2**22)
     "every concept that fits.",
     source="Lemma B.1 (lem:update)",
     setting="layer 0 of Thresholds(6), all pairs collided, 2^18 to 2^22 slots (quick: 2^20)",
-    judged="refuted if so many runs below the promise had a chance below 1e-9",
+    judged="refuted if this number of runs below the promise had a chance below 1e-9",
 )
 def update_lemma(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Collide every pair of layer 0, update, and count pairs as the lemma does, for every f."""
