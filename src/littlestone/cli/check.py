@@ -129,7 +129,7 @@ def check_first_rows(
     for warning in [*found.undeclared(domain), *found.warnings()]:
         console.print(warning)
     if delimiter not in (None, ",", form.delimiter):
-        console.print(f"{source}: values are separated by {delimiter!r}, by the header")
+        console.print(f"{source}: values are separated by {delimiter!r}, as in the header")
 
 
 def refuse_misread(source: str, domain: Domain, form: Form, most: int) -> None:

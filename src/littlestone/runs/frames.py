@@ -61,7 +61,7 @@ def learn_frame(
         store: The durable state, a file or the address of a database.
         out: The file to which published rules are appended.
         label: The column with the label.
-        source: The name of these rows, by which their lines are told from those of other frames.
+        source: The name of these rows; it distinguishes their lines from those of other frames.
         identity: In place of ``source``, the column with the id of an event.
         user: The column of the user, of whose events at most ``max_contributions`` are read.
         feature: The column with the point, for a class without a schema.

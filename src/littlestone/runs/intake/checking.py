@@ -143,7 +143,7 @@ class Findings:
         return f"{why}. {'. '.join(self.warnings(label))}"
 
     def warnings(self, label: str = "") -> list[str]:
-        """Return what does not fit in a tenth of the rows or more, and all of a label."""
+        """Return the problems of a tenth of the rows or more, and every problem of the label."""
         return [
             f"{one}{f': add {one.fix}' if one.fix else ''}"
             for one in self.ordered()
@@ -211,7 +211,7 @@ def examine(
 
 
 def _named(column: str, misfit: Misfit, value: Any, form: Form) -> tuple[str, str]:
-    """Return the field and the reason; of a value that is no date at all, the column."""
+    """Return the field and the reason; the column, if the value is not a date at all."""
     if misfit.field.startswith(f"{column}.") and not is_date(value, form.date_format):
         return column, _NO_DATE if "date" in misfit.reason else misfit.reason
     return misfit.field, misfit.reason
