@@ -162,15 +162,17 @@ class Releases:
 
         A rule's weight is the sum over the rounds in which it was in force, each counted by the
         square of its distance from the beginning of that half: a late round counts more. The last
-        rule is counted for its average stay more, since it is still in force. The result is the
-        last rule itself if it was not published recently before (it is new), if most recent rules
-        are new (the law drifts), or if the rules are not over records (a key that was listed last
-        is listed). A rule with more than half of the weight is returned instead of the vote.
+        rule is counted for its average stay more, since it is still in force. If it was first
+        published in that half, only rounds since then count: before, it could not be chosen. The
+        result is the last rule itself if it was not published before (it is new), if most recent
+        rules are new (the law drifts), or if the rules are not over records (a key that was listed
+        last is listed). A rule with more than half of the weight is returned instead of the vote.
         """
         newest, last = self._known[-1]
         begin = newest - (newest - self._known[0][0]) // _PART
         if not isinstance(domain_of(last), Schema) or self._drifts(begin):
             return last
+        begin = max(begin, next(start for start, rule in self._known if rule == last))
         stays = [
             (max(start, begin), until, rule)
             for (start, rule), (until, _) in itertools.pairwise(self._known)

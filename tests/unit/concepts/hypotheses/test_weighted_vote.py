@@ -87,6 +87,17 @@ def test_a_rule_that_is_new_is_taken_as_it_is() -> None:
     assert Releases([(0, NEVER), (50_000, ABOVE[0]), (99_000, ABOVE[1])]).steady() == ABOVE[1]
 
 
+def test_a_recent_rule_is_compared_since_it_was_first_published() -> None:
+    """After a change windows still flip to the rule before, which had all rounds until then."""
+    before, after = ABOVE[0], ABOVE[1]
+    starts = [(1_000, before), (21_100, NEVER), (21_200, before), (21_400, after)]
+    flips = [(21_600, before), (21_700, after), (22_900, before), (23_000, after)]
+    assert Releases([(0, NEVER), *starts, *flips]).steady() == after
+    # A rule that flips to a recent one for a while comes back.
+    rare = [(21_400, after), (21_500, before), (25_000, after)]
+    assert Releases([(0, NEVER), *starts[:3], *rare]).steady() == before
+
+
 def test_rules_that_share_the_time_vote() -> None:
     spells = [(0, NEVER), *((1_500 * i, ABOVE[i % 4]) for i in range(1, 64))]
     steady = Releases(spells).steady()
