@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import secrets
@@ -11,6 +12,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
@@ -22,10 +24,42 @@ _HIDDEN: Final = (".", "_")
 _BY_NAME: Final = (
     "is not read: names that begin with . or _ mark half-written files. Rename it if it is complete"
 )
+
+
+class _Streams(io.RawIOBase):
+    """The content of a file of compressed streams, padded with zeros or not.
+
+    The readers of Python end at a damaged stream behind a whole one, as if nothing followed.
+    """
+
+    def __init__(self, raw: IO[bytes], stream: Callable[[], Any]) -> None:
+        self._raw, self._new, self._stream = raw, stream, stream()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            packed = b""
+            if self._stream.eof:
+                packed = self._stream.unused_data.lstrip(b"\0")
+                while not packed and (more := self._raw.read(_BLOCK)):
+                    packed = more.lstrip(b"\0")
+                if not packed:
+                    return 0
+                self._stream = self._new()
+            elif self._stream.needs_input and not (packed := self._raw.read(_BLOCK)):
+                raise EOFError("it ends before its last stream does")
+            if block := self._stream.decompress(packed, len(buffer)):
+                buffer[: len(block)] = block
+                return len(block)
+
+
+_XZ: Final = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)  # zeros would be an older format
 _OPENERS: Final[dict[str, Callable[[IO[bytes]], Any]]] = {
     ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
+    ".bz2": lambda raw: io.BufferedReader(_Streams(raw, bz2.BZ2Decompressor)),
+    ".xz": lambda raw: io.BufferedReader(_Streams(raw, _XZ)),
 }
 
 
