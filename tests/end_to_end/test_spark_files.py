@@ -193,6 +193,32 @@ def verified(path: Path) -> str:
     return checked.output
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("spark.sql.files.maxRecordsPerFile", "1"),
+        ("spark.sql.sources.partitionOverwriteMode", "dynamic"),
+        ("spark.hadoop.mapreduce.output.fileoutputformat.compress", "true"),
+    ],
+)
+def test_settings_of_a_cluster_change_nothing_that_is_published(
+    events: Path, spark: Any, name: str, value: str
+) -> None:
+    for key in "abcdef":
+        put(events / key, key)
+    stale = Path("fleet/staging/kind=refused/part-00009-of-a-batch-that-was-rejected")
+    stale.parent.mkdir(parents=True)
+    stale.write_text('{"line": "stale"}\n')
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
+    plain = name.removeprefix("spark.hadoop.")
+    try:
+        spark.conf.set(name, value) if plain == name else hadoop.set(plain, value)
+        work()
+    finally:
+        spark.conf.unset(name) if plain == name else hadoop.unset(plain)
+    assert keys() == set("abcdef") and len(published()) == len(keys()) and refused() == []
+
+
 def test_a_key_that_postgresql_refuses_is_refused(events: Path) -> None:
     lines = [line_of("k" * size, 1, 3, 0) for size in (1000, MOST_KEY_BYTES, 3000)]
     (events / "1.jsonl").write_text("".join(f"{line}\n" for line in lines))

@@ -17,7 +17,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.runs.files import secret_of
 from littlestone.runs.fleet.blocks import Line, in_turn, line_reader
 from littlestone.runs.fleet.keyed import advance, label_of, rounds_of
-from littlestone.runs.fleet.terms import Terms
+from littlestone.runs.fleet.terms import Terms, reporting_damage
 from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.readers import Columns
@@ -85,7 +85,8 @@ class SparkFolder:
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
         try:
-            self.terms = Terms.from_json((self.path / "terms.json").read_text(encoding="utf-8"))
+            with reporting_damage():
+                self.terms = Terms.from_json((self.path / "terms.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise StoreError(
                 f"there is no fleet in {path}; create one with littlestone fleet spark init"
@@ -126,8 +127,12 @@ class SparkFolder:
                 f"{self.path} has no record of the state after {wanted} batches: folder and "
                 f"checkpoint do not belong together. Restore the newest of both"
             )
-        text = (self.path / "progress" / f"{wanted}.json").read_text(encoding="utf-8")
-        return FleetProgress(**json.loads(text))
+        path = self.path / "progress" / f"{wanted}.json"
+        with reporting_damage(f"{path} is", "the newest of both, the folder and its checkpoint"):
+            progress = FleetProgress(**json.loads(path.read_text(encoding="utf-8")))
+            if progress.height.commits != wanted:
+                raise ValueError(f"it is the record after {progress.batches!r} batches")
+            return progress
 
     def publish(self, progress: FleetProgress) -> None:
         """Make the staged batch visible. Idempotent for the same batch."""
@@ -147,7 +152,10 @@ class SparkFolder:
         When a fleet has ``begun``, its events were read by its columns, which are permanent.
         """
         path = self.path / _COLUMNS
-        known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        with reporting_damage(f"{path} is", "it"):
+            known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+            if known is not None and known.keys() != columns.keys():
+                raise ValueError("it names other columns than a fleet has")
         if known is None and begun:
             raise StoreError(f"{path} is missing, which says how events are read: restore it")
         if known is not None and begun and known != columns:
@@ -178,7 +186,10 @@ def _only_parts(folder: Path) -> None:
     """Delete the checksums of Spark, and give the parts names that do not depend on the writer."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith("part-"):
-            path.rename(folder / path.name[: len("part-00000")])
+            name = folder / path.name[: len("part-00000")]
+            if name != path and name.exists():
+                raise StoreError(f"Spark has written two files for {name}: nothing was published")
+            path.rename(name)
         else:
             path.unlink()
 

@@ -63,6 +63,12 @@ SETTINGS: Final = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
+_WRITTEN: Final = {
+    # One plain file for each task, in place of whatever is staged, whatever the cluster's settings.
+    "maxRecordsPerFile": 0,
+    "partitionOverwriteMode": "static",
+    "compression": "none",
+}
 _CAUSE: Final = re.compile(r"^littlestone\.errors\.\w+: (.+)$", re.MULTILINE)
 _LOST: Final = re.compile(r"most recent failure: Lost task [^:]*: ([^\n]+)")
 _CRASHED: Final = ("EOFException", "SocketException", "Python worker exited unexpectedly")
@@ -330,7 +336,8 @@ class SparkFleet:
             .where("line IS NOT NULL")
             .sortWithinPartitions("kind", "run", "number", "line")
             .select("kind", "line")
-            .write.partitionBy("kind")
+            .write.options(**_WRITTEN)
+            .partitionBy("kind")
             .mode("overwrite")
             .text(str(self.folder.staging))
         )

@@ -73,7 +73,7 @@ class Terms:
     @classmethod
     def from_json(cls, text: str) -> "Terms":
         """Parse terms, and report damage."""
-        with _reporting_damage():
+        with reporting_damage():
             fields = json.loads(text)
             return cls(**{**fields, "fingerprint": bytes.fromhex(fields["fingerprint"])})
 
@@ -100,7 +100,7 @@ def require_shards(**named: int) -> None:
 
 def recipe_of(terms: Terms) -> PrivateLearner:
     """Return the learner of the fleet, whatever the chooser would choose today."""
-    with _reporting_damage():
+    with reporting_damage():
         seal = _seal(terms.recipe, terms.max_keys, terms.users)
         if json.loads(terms.options)[_SEAL] != seal:
             raise StoreError(
@@ -115,14 +115,14 @@ def recipe_of(terms: Terms) -> PrivateLearner:
 
 
 @contextmanager
-def _reporting_damage() -> Iterator[None]:
+def reporting_damage(
+    what: str = "the terms of this fleet are", restore: str = "those that it was created with"
+) -> Iterator[None]:
+    """Raise a StoreError for what a damaged record makes a parser raise."""
     try:
         yield
     except _DAMAGE as problem:
-        raise StoreError(
-            f"the terms of this fleet are damaged: {problem!r}. Restore those that it was created "
-            f"with"
-        ) from problem
+        raise StoreError(f"{what} damaged: {problem!r}. Restore {restore}") from problem
 
 
 def _seal(form: str, max_keys: int, users: str | None) -> str:

@@ -112,3 +112,37 @@ def test_a_fleet_that_would_have_to_count_users_is_not_made(
         said = CliRunner().invoke(app, ["fleet", "spark", "init", "fleet", *given])
     assert isinstance(said.exception, ValueError) and "does not count users" in str(said.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_file_of_a_task_is_not_written_over_the_first(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    stage(folder, RELEASED, "a\n")
+    (folder.staging / f"kind={RELEASED}" / "part-00000-some-name.c001.txt").write_text("b\n")
+    with pytest.raises(StoreError, match="two files"):
+        folder.publish(after(folder.progress()))
+    assert list(folder.lines()) == [] and folder.progress() == FleetProgress()
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"7", b"\xff", b'{"chain": 3}', b'{"a": 1}'])
+@pytest.mark.parametrize("name", ["terms.json", "progress/1.json", "columns.json"])
+def test_a_damaged_record_is_named(name: str, damage: bytes, tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    folder.publish(after(folder.progress()))
+    folder.bind({"key": "k"})
+    (folder.path / name).write_bytes(damage)
+    with pytest.raises(StoreError, match="damaged"):
+        opened = SparkFolder(folder.path)
+        opened.progress()
+        opened.needs_columns({"key": "k"}, begun=True)
+
+
+def test_a_record_of_other_batches_is_refused(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    first = after(folder.progress())
+    folder.publish(first)
+    folder.publish(after(first))
+    (folder.path / "progress" / "2.json").write_bytes(
+        (folder.path / "progress" / "1.json").read_bytes()
+    )
+    with pytest.raises(StoreError, match="record after 1 batches"):
+        folder.progress()
