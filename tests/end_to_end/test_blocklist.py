@@ -129,6 +129,25 @@ def test_the_commands_of_a_blocklist(server: Server, tmp_path: Path) -> None:
     assert "not the secret" in littlestone("blocklist", "work", *where, *secret, expect=2)
 
 
+@pytest.mark.parametrize("more", [0, 3])
+def test_rounds_that_were_put_back_are_refused(server: Server, tmp_path: Path, more: int) -> None:
+    """Alone, or with other events under the numbers of those that were taken."""
+    emptied(server)
+    secret = os.urandom(32)
+    identity = blocklist.create(server.dsn, KEYS_RECIPE, fingerprint=fingerprint(secret), parts=1)
+    mark = HighWater(tmp_path / "mark", identity, create=True)
+    with database.connect(server.dsn) as connection:
+        worker = blocklist.PartWorker(connection, KEYS_RECIPE, secret, mark)
+        blocklist.put(connection, KEYS_RECIPE, 1, ["ann"] * 3, [1] * 3)
+        while worker.work():
+            pass
+        connection.execute("UPDATE littlestone_blocklist.list SET tick = 1")
+        if more:
+            blocklist.put(connection, KEYS_RECIPE, 2, ["bob"] * more, [1] * more)
+        with pytest.raises(RollbackError, match=r"number of rounds .* was rolled back or altered"):
+            worker.work()
+
+
 def test_a_part_that_was_put_back_is_refused(server: Server, tmp_path: Path) -> None:
     """Its state alone, or all that is in its row but the commits."""
     emptied(server)

@@ -147,7 +147,7 @@ def test_the_database_does_not_have_the_key(bench: PostgresBench) -> None:
     ],
 )
 def test_no_password_is_shown(dsn: str, tmp_path: Path) -> None:
-    place = PostgresPlace.from_address(f"{dsn}#{tmp_path / 'run.secret'}")
+    place = PostgresPlace(dsn, tmp_path / "run.secret")
     assert "s3cr" not in str(place) and str(place).endswith("#" + str(tmp_path / "run.secret"))
     with pytest.raises(StoreError) as refusal:
         DurableRun.start(RECIPE, place)

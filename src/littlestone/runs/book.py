@@ -192,7 +192,8 @@ class Book:
         The store itself must be deleted first, because a fleet continues without asking the book.
         What was entered is permanent: published results cannot be taken back.
         """
-        place = str(place_of(store))
+        found = place_of(store)
+        place = str(found)
         with self._changing() as entries:
             here = [entry for entry in _counted(entries) if entry.store == place]
             reserved = [entry for entry in here if not entry.opened]
@@ -201,7 +202,7 @@ class Book:
                 raise StoreError(
                     f"{place} {state}: {self.path} has no reservation for it that could be returned"
                 )
-            if os.path.lexists(place):
+            if os.path.lexists(place) or found.exists():
                 raise StoreError(
                     f"{place} exists and could be continued: delete it before its reservation in "
                     f"{self.path} is returned"

@@ -140,17 +140,19 @@ def test_what_was_reserved_can_be_given_back_and_what_was_opened_cannot(book: Bo
     assert first.identity.encode() in book.path.read_bytes()  # nothing is erased
 
 
+@pytest.mark.parametrize("address", ["", "postgresql://localhost/name#"])
 def test_what_was_reserved_for_something_that_exists_is_not_given_back(
-    book: Book, tmp_path: Path
+    address: str, book: Book, tmp_path: Path
 ) -> None:
-    place = tmp_path / "fleet.secret"  # of a fleet whose making was killed before it was entered
-    reserved = book.reserve(place, ONE, "one")
-    place.touch()
+    secret = tmp_path / "secret"  # of what was killed before it was entered
+    store = f"{address}{secret}"
+    reserved = book.reserve(store, ONE, "one")
+    secret.touch()
     with pytest.raises(StoreError, match="delete it before"):
-        book.give_back(place)
+        book.give_back(store)
     assert book.total() == ONE
-    place.unlink()
-    assert [entry.identity for entry in book.give_back(place)] == [reserved.identity]
+    secret.unlink()
+    assert [entry.identity for entry in book.give_back(store)] == [reserved.identity]
 
 
 def test_of_many_at_once_as_many_get_in_as_fit(book: Book) -> None:

@@ -235,16 +235,14 @@ class PartWorker:
             before = Height(*height)
             self.mark.check(part, before)
             if before != self._sealed(part, before.commits, until, state):
-                raise RollbackError(
-                    f"part {part} of the blocklist was rolled back or altered: it is not as its "
-                    f"last "
-                    f"commit left it. Continuing would spend the same noise on other events; "
-                    f"restore the newest row of the table parts"
-                )
+                raise _rolled_back(f"part {part} of the blocklist", "parts")
             (tick,) = _one(self.connection, "SELECT tick FROM littlestone_blocklist.list")
             if tick == until:
                 return False
             ids, events = self._events(part, tick)
+            # A tick that was put back would take the rounds after it once more.
+            if tick < until or min(events[0], default=tick) <= until:
+                raise _rolled_back("the number of rounds in the blocklist", "list")
             new, changes = advance_part(
                 self.recipe, self.secret, part, parts, state, *events, until=tick
             )
@@ -345,6 +343,13 @@ def _release(
         (number, round_number, body, chain),
     )
     return chain
+
+
+def _rolled_back(what: str, table: str) -> RollbackError:
+    return RollbackError(
+        f"{what} was rolled back or altered: it is not as its last commit left it. Continuing "
+        f"would spend the same noise on other events; restore the newest row of the table {table}"
+    )
 
 
 def _one(

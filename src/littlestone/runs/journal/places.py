@@ -45,7 +45,8 @@ def place_of(store: str | Path | Place) -> Place:
             raise ValueError("store needs psycopg: run pip install 'littlestone[fleet]'")
         from littlestone.runs.journal.postgresql import PostgresPlace  # noqa: PLC0415 (optional)
 
-        return PostgresPlace.from_address(store)
+        dsn, secret = _split(store)
+        return PostgresPlace(dsn, Path(secret or "littlestone.secret"))
     return SqlitePlace(store) if isinstance(store, str | Path) else store
 
 
@@ -57,8 +58,19 @@ def home_of(store: str | Path) -> tuple[Path, Callable[[Path], LocalPlace]]:
     """
     if not is_address(store):
         return Path(store), lambda folder: place_of(folder / "store")
-    address, _, folder = store.rpartition("#") if "#" in store else (store, "", "runs")
-    return Path(folder), lambda inner: place_of(f"{address}#{inner / 'secret'}")
+    dsn, folder = _split(store)
+    return Path(folder or "runs"), lambda inner: place_of(f"{dsn}#{inner / 'secret'}")
+
+
+def _split(address: str) -> tuple[str, str]:
+    """Split an address from the local file or folder after its last ``#``, if it has one."""
+    dsn, _, local = address.rpartition("#") if "#" in address else (address, "", "")
+    if "/" not in dsn.partition("://")[2] and "@" in local:  # never quote half of a password
+        raise ValueError(
+            "store must have no # in front of the @ of its address: write the # of a password as "
+            "%23, and FILE after the name of the database, as in postgresql://user@host/name#FILE"
+        )
+    return dsn, local
 
 
 def shown(store: str) -> str:

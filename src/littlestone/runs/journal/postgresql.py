@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import psycopg
 
@@ -24,7 +24,6 @@ from littlestone.runs.files import create_secret, fingerprint, read_secret, sync
 from littlestone.runs.journal.mark import NOWHERE, RESTORE, Mark, StorePosition
 from littlestone.runs.journal.protocol import BLOCKS, GROUPS, Entry
 
-DEFAULT_SECRET: Final = "littlestone.secret"
 _TABLES: Final = """
 CREATE SCHEMA littlestone_runs;
 CREATE TABLE littlestone_runs.runs (
@@ -72,12 +71,6 @@ class PostgresPlace:
         address = re.sub(r"(://[^/@:]*):.*@", r"\1@", dsn).partition("?")[0]
         self._shown = address if "://" in dsn else "the database"  # a dsn may contain a password
 
-    @classmethod
-    def from_address(cls, address: str) -> Self:
-        """Parse ``postgresql://user@host/name#FILE``, where FILE holds the secret."""
-        dsn, _, secret = address.rpartition("#")
-        return cls(dsn, Path(secret)) if dsn else cls(address, Path(DEFAULT_SECRET))
-
     def __str__(self) -> str:
         return f"{self._shown}#{self.secret}"
 
@@ -87,6 +80,10 @@ class PostgresPlace:
 
     def create(self, about: Mapping[str, str], key: bytes, first: Entry) -> "PostgresJournal":
         """Create a run; the secret is on disk before the first example, and nothing on failure."""
+        with _refusing(self):
+            return self._create(about, key, first)
+
+    def _create(self, about: Mapping[str, str], key: bytes, first: Entry) -> "PostgresJournal":
         mark = Mark(self.secret, create=True, store=str(self))
         draft = self.secret.with_name(f"{self.secret.name}.{secrets.token_hex(8)}.new")
         try:
@@ -96,7 +93,7 @@ class PostgresPlace:
             self._discard_drafts()
             create_secret(draft, key)
             run, branch = fingerprint(key), secrets.token_hex(16)
-            with _refusing(self), connect(self.dsn) as connection:
+            with connect(self.dsn) as connection:
                 with connection.transaction():
                     _make_tables(connection)
                     connection.execute(
@@ -123,13 +120,14 @@ class PostgresPlace:
 
     def open(self, *, adopt: bool = False) -> "PostgresJournal":
         """Open the journal, locked by its mark."""
-        self._require()
-        mark = Mark(self.secret, create=adopt, store=str(self))
-        try:
-            return PostgresJournal(self, mark)
-        except BaseException:
-            mark.close()
-            raise
+        with _refusing(self):
+            self._require()
+            mark = Mark(self.secret, create=adopt, store=str(self))
+            try:
+                return PostgresJournal(self, mark)
+            except BaseException:
+                mark.close()
+                raise
 
     def discard(self) -> None:
         """Delete a run from the database, and its local files."""
@@ -143,10 +141,11 @@ class PostgresPlace:
     @contextmanager
     def look(self) -> Iterator["PostgresReading"]:
         """Yield the journal for reading, in a transaction that sees one state."""
-        self._require()
-        with _refusing(self), connect(self.dsn) as connection, connection.transaction():
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            yield PostgresReading(self, connection)
+        with _refusing(self):
+            self._require()
+            with connect(self.dsn) as connection, connection.transaction():
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                yield PostgresReading(self, connection)
 
     def _discard_drafts(self) -> None:
         """Delete drafts: the mark is locked, so they are from killed processes."""
