@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.adapters.records import Reader, reader_for
-from littlestone.adapters.shared import label_numbers
+from littlestone.adapters.shared import label_array, label_numbers
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.hypotheses.python_source import literal, python_source
 from littlestone.concepts.hypotheses.sql_source import Dialect, labelled_sql
 from littlestone.concepts.hypotheses.vote import domain_of
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.protocols import Domain, Hypothesis
+from littlestone.concepts.records.columns import eager_frame, frame_columns, is_frame, listed
 from littlestone.concepts.schema import label_values
 
 _PLAIN = (str, int, float, bool, type(None))
@@ -95,7 +96,7 @@ class FrozenClassifier:
     @property
     def classes_(self) -> NDArray[Any]:
         """Return the labels as an array, as scikit-learn has them."""
-        return np.array(self.labels)
+        return label_array(self.labels)
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """Predict the label of one record."""
@@ -120,13 +121,14 @@ class FrozenClassifier:
 
     def _records(self, table: Any) -> list[Mapping[Any, Any]]:
         names = self.columns
-        if hasattr(table, "columns"):  # a data frame
-            missing = [name for name in names if name not in table.columns]
+        if is_frame(table):
+            found = frame_columns(eager_frame(table))
+            missing = [name for name in names if name not in found]
             if missing:
                 raise ValueError(
                     f"column {missing[0]!r} is missing; the rule reads {', '.join(names)}"
                 )
-            table = list(zip(*(list(table[name]) for name in names), strict=True))
+            table = list(zip(*(listed(found[name]) for name in names), strict=True))
         rows = table.tolist() if isinstance(table, np.ndarray) else list(table)
         if all(isinstance(row, Mapping) for row in rows):
             return rows

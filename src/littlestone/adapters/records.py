@@ -79,7 +79,7 @@ class FeatureReader:
     def _read(self, record: Any) -> Point:
         try:
             values = [record[name] for name in self._features]
-        except (KeyError, TypeError):
+        except (LookupError, TypeError):  # numpy's scalars and arrays raise an IndexError
             names = ", ".join(map(repr, self._features))
             raise ValueError(f"x must be a record with {names}, got x={record!r}") from None
         return self._domain.check(values[0] if len(values) == 1 else tuple(values))

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from littlestone.choose.auto import AdversaryKind as AdversaryKind
 from littlestone.choose.auto import Setting as Setting
 from littlestone.choose.request import Request
@@ -59,6 +62,23 @@ def label_numbers(labels: Sequence[Any]) -> dict[Any, int]:
     if not 2 <= len(labels) == len(numbers) or any(label != label for label in numbers):
         raise ValueError(f"labels must be two or more different values, got {labels!r}")
     return numbers
+
+
+def label_array(labels: Sequence[Any]) -> NDArray[Any]:
+    """Return the labels as an array, of their own type if numpy changes none of them.
+
+    >>> label_array((0, 1)), label_array((0, "a")).tolist()
+    (array([0, 1]), [0, 'a'])
+    """
+    objects = np.fromiter(labels, object, len(labels))
+    try:
+        array = np.array(list(labels))
+    except ValueError:  # sequences of several lengths
+        return objects
+    converted = [(type(label), label) for label in array.tolist()]
+    plain = [(type(label), label) for label in objects.tolist()]
+    numbers = isinstance(labels, np.ndarray) or all(isinstance(one, np.generic) for one in labels)
+    return array if array.ndim == 1 and (numbers or converted == plain) else objects
 
 
 def declared_labels(

@@ -23,6 +23,7 @@ from littlestone.adapters.shared import (
     Fits,
     Setting,
     declared_labels,
+    label_array,
     learner_for,
     portable,
     releases_from,
@@ -46,6 +47,7 @@ from littlestone.randomness import seeded
 GRID: Final = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
 ROUNDS: Final = 100_000
 _FIRST_BLOCK: Final = 64
+_SHAPE: Final[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
 
 _LABELS: Final = "labels are declared beforehand, never read from the data; these are 0 and 1"
 EXPECTED_FAILED_CHECKS: Final = {
@@ -139,15 +141,22 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Start a new run, with a new budget, and learn from each row once, in order."""
         warn_of_fitted_steps(self, _fitted_before)
-        columns, targets = self._validated(X, y, self._declared(), reset=True)
-        return self._begin(columns, targets, self.classes, unplanned=len(targets))
+        known = {name: self.__dict__[name] for name in _SHAPE if name in self.__dict__}
+        try:
+            columns, targets = self._validated(X, y, self._declared(), reset=True)
+            return self._begin(columns, targets, self.classes, unplanned=len(targets))
+        except BaseException:  # the rule in force reads the columns of the fit before
+            for name in _SHAPE:
+                self.__dict__.pop(name, None)
+            self.__dict__.update(known)
+            raise
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: N803
         """Continue the run, or start one, and learn from each row once, in order."""
         if not hasattr(self, "run_"):
             warn_of_fitted_steps(self, _fitted_before)
             columns, targets = self._validated(X, y, self._declared(), reset=True)
-            declared = self.classes if classes is None else np.unique(classes).tolist()
+            declared = self.classes if classes is None else _sorted(classes)
             return self._begin(columns, targets, declared, unplanned=ROUNDS)
         if classes is not None and not np.array_equal(np.unique(classes), np.unique(self.classes_)):
             raise ValueError(f"classes were declared as {self.classes_}, got classes={classes!r}")
@@ -241,7 +250,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes, over = self._classes_over(self.classes, self.concepts)
         recipe, saved, releases = resumed(snapshot, self._recipe(over, self.rounds))
         self.run_, self._releases = recipe.restore(saved, register), releases
-        self.recipe_, self.classes_ = recipe, np.asarray(classes)
+        self.recipe_, self.classes_ = recipe, label_array(classes)
         self._fits_so_far.add(recipe, self.run_)
         if isinstance(recipe.concepts.domain, Records):
             self.n_features_in_ = len(_columns_in(recipe.concepts.domain))
@@ -311,7 +320,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._fits_so_far.add(recipe, run)  # before it learns: an interrupted fit is paid for
         releases = Releases([(0, run.hypothesis)])
         _learn(run, points, numbers, releases)
-        self.classes_ = np.asarray(classes)
+        self.classes_ = label_array(classes)
         self.recipe_, self.run_, self._releases = recipe, run, releases
         return self
 
@@ -390,6 +399,17 @@ def _fitted_before(caller: Any, classifier: PrivateClassifier) -> list[str]:
     while isinstance(last, Pipeline):
         last = last.steps[-1][1]
     return fitted_steps(caller) if last is classifier else []
+
+
+def _sorted(classes: Any) -> list[Any]:
+    """Return the different classes in order, as scikit-learn does."""
+    try:
+        found: list[Any] = np.unique(classes).tolist()
+    except TypeError:
+        raise ValueError(
+            f"classes must be values that have an order, got classes={classes!r}"
+        ) from None
+    return found
 
 
 def _names(concepts: ConceptClass | None) -> list[str] | None:

@@ -235,3 +235,14 @@ def test_bytes_depend_on_the_rule_alone() -> None:
     grown = [FiniteSupport(frozenset(order)) for order in (keys, keys[::-1])]
     bytes_of = {pickle.dumps(FrozenClassifier(rule, (0, 1), features=("x",))) for rule in grown}
     assert len(bytes_of) == 1
+
+
+def test_every_data_frame_is_a_table() -> None:
+    arrow = pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
+    pandas = pytest.importorskip("pandas")
+    rule = DecisionTree(SCHEMA, ((0, 2, 3), 1, 0))
+    frozen = FrozenClassifier(rule, ("on time", "late"))
+    columns = {"carrier": ["UA", "AA"], "delay": [20, 3]}
+    said = frozen.predict([{"carrier": "UA", "delay": 20}, {"carrier": "AA", "delay": 3}]).tolist()
+    assert frozen.predict(pandas.DataFrame(columns)).tolist() == said
+    assert frozen.predict(arrow.table(columns)).tolist() == said

@@ -347,3 +347,14 @@ def test_a_deeper_pool_of_rules() -> None:
     for row, _ in late(4000):
         model.learn_one(row, row["delay"] >= 15 and row["carrier"] == "UA")
     assert model.hypothesis.describe() == "delay >= 15 and carrier == 'UA'"
+
+
+@pytest.mark.parametrize("record", [np.int8(3), np.array([1, 2]), None, 3, "p", [1]])
+def test_what_is_no_record_is_refused_or_stood_in_for(record: Any) -> None:
+    parameters: dict[str, Any] = {"concepts": "thresholds:64", "features": ["p"], "rounds": 10}
+    model = PrivateClassifier(**parameters, seed=7)
+    with pytest.raises(ValueError, match="must be a record with 'p'"):
+        model.learn_one(record, True)
+    filled = PrivateClassifier(**parameters, seed=7, stand_ins={"p": 3})
+    filled.learn_one(record, True)
+    assert filled.run.rounds_played == 1

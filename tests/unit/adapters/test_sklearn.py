@@ -358,3 +358,35 @@ def test_a_frame_with_dates_is_learned_over_the_schema_that_it_states(kind: str)
     assert (model.predict(frame) == late).mean() > 0.9
     frozen = model.freeze()
     assert frozen.columns == ("delay", "left")
+
+
+def test_a_refused_fit_leaves_the_classifier_as_it_was() -> None:
+    rows, labels = table(200)
+    model = PrivateClassifier(random_state=7).fit(rows, labels)
+    before = model.predict(rows).tolist()
+    wider = np.ones((3, 4))
+    with pytest.raises(ValueError, match="label must be 0 or 1"):
+        model.fit(wider, [0, 1, 7])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(pd.DataFrame(wider, columns=list("abcd")), [0, 1])
+    assert model.n_features_in_ == 2 and not hasattr(model, "feature_names_in_")
+    assert model.predict(rows).tolist() == before
+
+
+@pytest.mark.parametrize(
+    "classes", [(0, "a"), (1, "1"), (0.5, 2**60 + 1), (-1, 2**63), ("a\0", "a"), ((1, 2), (3, 4))]
+)
+def test_classes_of_several_types_stay_as_declared(classes: tuple[Any, Any]) -> None:
+    rows, _ = table(2)
+    model = PrivateClassifier(classes=classes, rounds=10, random_state=7)
+    model.partial_fit(rows, list(classes)).partial_fit(rows, list(classes))
+    assert [*model.classes_] == [*classes] == [*model.freeze().classes_]
+    for said in (*model.predict(rows), *model.freeze(last=True).predict(rows)):
+        assert any(type(said) is type(each) and said == each for each in classes)
+
+
+@pytest.mark.parametrize("classes", [[None, 1], [{}, 1], [1, "a"]])
+def test_classes_without_an_order_are_no_type_error(classes: list[Any]) -> None:
+    rows, _ = table(2)
+    with pytest.raises(ValueError, match="must be"):
+        PrivateClassifier(rounds=10, random_state=7).partial_fit(rows, [0, 7], classes=classes)

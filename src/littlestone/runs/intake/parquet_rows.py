@@ -45,7 +45,8 @@ def _leaves(path: Path) -> list[tuple[str, Any]]:
 
     try:
         return list(walk(parquet.read_schema(path), ""))
-    except ArrowException as problem:
+    except (ArrowException, OSError) as problem:
+        _raise_of_the_system(problem)
         raise ValueError(f"{path} is not a Parquet file: {problem}") from None
 
 
@@ -64,18 +65,25 @@ def parquet_rows(path: Path, needed: Sequence[str]) -> Iterator[Row]:
         raise ValueError(f"there is no column {missing[0]!r}; there are: {', '.join(names)}")
     refuse_twice(names, needed)
     batches = parquet.ParquetFile(path).iter_batches(columns=list(dict.fromkeys(needed)))
-    return enumerate(_rows(path, batches, needed, ArrowException), start=1)
+    return enumerate(_rows(path, batches, needed, (ArrowException, OSError)), start=1)
 
 
 def _rows(
-    path: Path, batches: Any, needed: Sequence[str], trouble: type[Exception]
+    path: Path, batches: Any, needed: Sequence[str], trouble: tuple[type[Exception], ...]
 ) -> Iterator[Sequence[Any]]:
     try:
         for batch in batches:
             columns = [_values(_leaf(batch, name)) for name in needed]
             yield from zip(*columns, strict=True)
     except trouble as problem:
+        _raise_of_the_system(problem)
         raise ValueError(f"{path} is damaged: {problem}") from None
+
+
+def _raise_of_the_system(problem: Exception) -> None:
+    """Raise an error of the operating system; Arrow reports damage without an error number."""
+    if isinstance(problem, OSError) and problem.errno is not None:
+        raise problem
 
 
 def _leaf(batch: Any, name: str) -> Any:

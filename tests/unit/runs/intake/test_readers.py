@@ -400,3 +400,20 @@ def test_a_label_that_is_not_declared_counts_as_the_first(label: str) -> None:
 def test_positive_is_for_labels_that_nobody_declared() -> None:
     with pytest.raises(ValueError, match="positive must not be given where the schema declares"):
         events("delay,y\n20,ok\n", LABELLED, positive="ok")
+
+
+@pytest.mark.parametrize("place", ["page", "footer"])
+def test_a_damaged_parquet_file_is_refused_by_name(tmp_path: Path, place: str) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
+    from pyarrow import parquet  # noqa: PLC0415
+
+    path = tmp_path / "events.parquet"
+    columns = {"delay": list(range(5000)), "from": ["A", "B"] * 2500, "y": [0, 1] * 2500}
+    parquet.write_table(arrow.table(columns), path)
+    content = bytearray(path.read_bytes())
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    start = 4 if place == "page" else footer
+    content[start : start + 30] = b"\xff" * 30
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"events.parquet is (damaged|not a Parquet file)"):
+        list(read(str(path), OVER_SCHEMA, Columns(label="y"), standard_input=io.BytesIO()))
