@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
+from numbers import Integral
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg.rows import dict_row
 
+from littlestone.concepts.canonical_key import canonical_keys, whole_numbers
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.fleet.blocks import Block, checked, shard_of
@@ -169,7 +171,7 @@ def put(
             copy.set_types(["int4", "int8", "bytea"])
             for shard, part in block.by_shard(terms.shards):
                 copy.write_row((shard, len(part.seqs), part.packed()))
-    return len(seqs)
+    return len(block.seqs)
 
 
 def put_many(
@@ -212,15 +214,12 @@ def _block(
     ys: Any,
 ) -> Block:
     points, labels = checked(recipe.concepts.domain, xs, ys)
-    numbers = np.asarray(seqs)
+    numbers, keys = _numbers(seqs), canonical_keys(keys)  # equal, they are of one type now
     if not len(keys) == len(numbers) == len(points) == len(labels):
         raise ValueError(
             f"keys, seqs, xs and ys must be equally long, got {len(keys)}, {len(numbers)}, "
             f"{len(points)}, {len(labels)}"
         )
-    fits = numbers.ndim == 1 and numbers.dtype.kind in "iu"
-    if numbers.size and not (fits and numbers.min() >= 1 and numbers.max() <= _LAST):
-        raise ValueError(f"seqs must be whole numbers from 1, got {seqs!r}"[:200])
     if recipe.rounds is not None and numbers.size and numbers.max() > recipe.rounds:
         raise HorizonExceededError(rounds=recipe.rounds)
     places: dict[Any, int] = {}
@@ -229,7 +228,23 @@ def _block(
     merged = [known.setdefault(label_of(key), len(known)) for key in places]
     if len(merged):
         which = np.array(merged, dtype=np.int64)[which]
-    return Block(list(known), which, numbers.astype(np.int64), points, labels)
+    return Block(list(known), which, numbers, points, labels)
+
+
+def _numbers(seqs: Any) -> NDArray[np.int64]:
+    """Return the numbers of events; numpy alone would make numbers of booleans among numbers."""
+    numbers: Any = seqs
+    if not isinstance(seqs, np.ndarray):
+        given: list[Any] = list(seqs) if isinstance(seqs, Iterable) else [None]
+        numbers = whole_numbers(given)
+        if numbers is None and all(
+            isinstance(seq, Integral) and not isinstance(seq, bool) for seq in given
+        ):
+            numbers = np.array([max(0, min(int(seq), _LAST + 1)) for seq in given])
+    fits = numbers is not None and numbers.ndim == 1 and numbers.dtype.kind in "iu"
+    if not fits or (numbers.size and not 1 <= numbers.min() <= numbers.max() <= _LAST):
+        raise ValueError(f"seqs must be whole numbers from 1, got {seqs!r}"[:200])
+    return np.asarray(numbers, dtype=np.int64)
 
 
 def releases(connection: "psycopg.Connection[Any]", key: Any = None) -> Iterator[Release]:

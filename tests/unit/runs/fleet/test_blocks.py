@@ -1,5 +1,6 @@
 """Events in columns: what is packed comes back, shard by shard, and the order of a key stays."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ DOMAINS: list[tuple[Any, Any]] = [
     (AnyHashable(), st.one_of(st.text(max_size=3), st.integers(), st.tuples(st.text(max_size=2)))),
     (BooleanCube(3), st.tuples(*[st.integers(0, 1)] * 3)),
 ]
+RECIPE = DisjointBatches(concepts=Thresholds(8), epsilon=1.0)
 KEYS = [key_name(f"key {n}").label for n in range(7)]
 
 
@@ -92,6 +94,32 @@ def test_shards_never_move() -> None:
 @pytest.mark.parametrize("number", [0, -1, 2**62 + 1, 2**63, 2**64, 10**30, 1.0, True, "1"])
 def test_a_number_that_no_event_has_is_refused(number: Any) -> None:
     """2**63 was taken as a negative number, and its event dropped in its turn."""
-    recipe = DisjointBatches(concepts=Thresholds(8), epsilon=1.0)
     with pytest.raises(ValueError, match="seqs must be whole numbers from 1"):
-        database._block(recipe, ["a"], [number], [3], [1])
+        database._block(RECIPE, ["a"], [number], [3], [1])
+
+
+@pytest.mark.parametrize(
+    ("keys", "seqs"),
+    [
+        ([1, 1 + 0j], [1, 1]),
+        ([1 + 0j, 1], [1, 1]),
+        ([["ann"]], [1]),
+        (["ann"], 1),
+        (["ann", "bob"], [1, True]),
+        (["ann"], [True]),
+        (["ann"], [1.0]),
+        (["ann"], [None]),
+        (["ann"], [10**30]),
+    ],
+)
+def test_a_key_or_number_is_refused_whatever_stands_beside_it(keys: Any, seqs: Any) -> None:
+    """Equal keys were looked up before they were read, and numpy gave numbers one type."""
+    with pytest.raises(ValueError, match="must"):
+        database._block(RECIPE, keys, seqs, [3] * len(keys), [0] * len(keys))
+
+
+def test_equal_keys_are_one_key() -> None:
+    keys = [1, True, 1.0, Fraction(1), np.int8(1)]
+    seqs: list[Any] = [1, 2, np.int64(3), 4, np.uint8(5)]
+    block = database._block(RECIPE, keys, seqs, [3] * 5, [0] * 5)
+    assert len(block.keys) == 1 and block.seqs.tolist() == [1, 2, 3, 4, 5]
