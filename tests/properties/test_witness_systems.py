@@ -177,7 +177,11 @@ def test_a_false_step_costs_what_is_proved(line: Line) -> None:
     assert len(states) == line.size and max(map(len, states)) <= line.steps + 1
     steps = cache(partial(true_steps, line))  # each state is also what others lead to
     known = [
-        (path, line.middle(path), [(line.after(path, to), line.contradicts(path, to)) for to in SIDES])
+        (
+            path,
+            line.middle(path),
+            [(line.after(path, to), line.contradicts(path, to)) for to in SIDES],
+        )
         for path in states
     ]
     for target in range(line.size):

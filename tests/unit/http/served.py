@@ -93,7 +93,7 @@ class Brisk:
         await asyncio.sleep(seconds / 20)
 
 
-uvicorn.server.asyncio = Brisk()  # type: ignore[attr-defined]
+setattr(uvicorn.server, "asyncio", Brisk())  # noqa: B010 -- it is not exported
 
 
 @contextmanager
