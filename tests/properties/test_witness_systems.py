@@ -1,5 +1,6 @@
 """Soundness and descent of every witness system that a class claims (docs/theory/witnesses.md)."""
 
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -149,6 +150,8 @@ LINES = [
     Line(size, Line.of(size).steps + more) for size in (*range(1, 34), 63, 127) for more in (0, 1)
 ]
 
+SIDES = (False, True)  # smaller, larger
+
 
 def true_steps(line: Line, path: Path, target: int) -> tuple[int, int]:
     """How many witnesses and contradictions are named, if none that is false is accepted."""
@@ -168,22 +171,30 @@ def test_a_false_step_costs_what_is_proved(line: Line) -> None:
     states, new = {line.begin()}, [line.begin()]
     while new:
         path = new.pop()
-        found = {line.after(path, larger) for larger in (False, True)} - {None} - states
+        found = {line.after(path, larger) for larger in SIDES} - {None} - states
         states |= found  # type: ignore[arg-type]
         new += found  # type: ignore[arg-type]
     assert len(states) == line.size and max(map(len, states)) <= line.steps + 1
+    steps = cache(partial(true_steps, line))  # each state is also what others lead to
+    known = [
+        (
+            path,
+            line.middle(path),
+            [(line.after(path, to), line.contradicts(path, to)) for to in SIDES],
+        )
+        for path in states
+    ]
     for target in range(line.size):
-        assert true_steps(line, line.begin(), target) <= (line.steps, 0)
-        for path in states:
-            middle = line.middle(path)
-            now = true_steps(line, path, target)
-            own = middle != target and not line.contradicts(path, target > middle)
-            for larger in (False, True):
+        assert steps(line.begin(), target) <= (line.steps, 0)
+        for path, middle, sides in known:
+            now = steps(path, target)
+            own = middle != target and not sides[target > middle][1]
+            for larger, (beyond, contradicts) in zip(SIDES, sides, strict=True):
                 if middle != target and larger == (target > middle):
                     continue  # true
-                after = true_steps(line, line.after(path, larger) or line.begin(), target)
+                after = steps(beyond or line.begin(), target)
                 extra = own + after[0] - now[0]
-                if line.contradicts(path, larger):
+                if contradicts:
                     assert extra <= line.steps and after[1] <= now[1]
                 else:
                     assert extra <= line.edge and after[1] <= now[1] + 1

@@ -1,5 +1,6 @@
 """A service on a free port of this machine, in a thread, for one test."""
 
+import asyncio
 import http.client
 import json
 import threading
@@ -8,6 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import uvicorn.server
 from tests.patience import PATIENCE, until
 
 from littlestone.http.client import Client
@@ -75,6 +77,23 @@ class Served:
             named.setdefault("Content-Type", "application/json")
         connection.request(method, path, body, named)
         return connection
+
+
+class Brisk:
+    """``asyncio`` as uvicorn sees it, whose waits of a tenth of a second would be most of a test.
+
+    It waits so long between two looks at whether it should stop, and as often while it stops.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    @staticmethod
+    async def sleep(seconds: float) -> None:
+        await asyncio.sleep(seconds / 20)
+
+
+setattr(uvicorn.server, "asyncio", Brisk())  # noqa: B010 -- it is not exported
 
 
 @contextmanager
