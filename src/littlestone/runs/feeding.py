@@ -107,13 +107,13 @@ class Intake:
         """Return the digests of the users of the events, where users are counted."""
         users: list[Any] = [event.user for event in events]
         if self._digests is None:
-            if any(users):
+            if [user for user in users if user is not None]:
                 raise ValueError(
                     "user must be None where users are not counted; start the run with users= to "
                     "count them"
                 )
             return []
-        if None in users:
+        if [user for user in users if user is None]:  # pandas.NA has no answer to ==
             raise ValueError("user must be given where users are counted, got user=None")
         return self._digests(users if canonical else list(map(canonical_user, users)))
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
-from numbers import Integral
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +16,7 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg.rows import dict_row
 
-from littlestone.concepts.canonical_key import canonical_keys, whole_numbers
+from littlestone.concepts.canonical_key import canonical_key
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.fleet.blocks import Block, checked, shard_of
@@ -66,6 +65,7 @@ ALTER TABLE {schema}.pages ALTER COLUMN page SET STORAGE EXTERNAL;
 _SCHEMA: Final = "littlestone"
 _USERS: Final = -1
 _LAST: Final = 2**62  # the largest number of an event
+_BOOLEANS: Final = {bool, np.bool_}
 _TERMS: Final = ", ".join(field.name for field in fields(Terms))
 
 
@@ -214,7 +214,14 @@ def _block(
     ys: Any,
 ) -> Block:
     points, labels = checked(recipe.concepts.domain, xs, ys)
-    numbers, keys = _numbers(seqs), canonical_keys(keys)  # equal, they are of one type now
+    numbers = np.asarray(seqs)
+    fits = numbers.ndim == 1 and (
+        not numbers.size
+        or (numbers.dtype.kind in "iu" and numbers.min() >= 1 and numbers.max() <= _LAST)
+    )
+    # Among numbers, numpy takes a boolean for a number.
+    if not fits or (not isinstance(seqs, np.ndarray) and _BOOLEANS & set(map(type, seqs))):
+        raise ValueError(f"seqs must be whole numbers from 1, got {seqs!r}"[:200])
     if not len(keys) == len(numbers) == len(points) == len(labels):
         raise ValueError(
             f"keys, seqs, xs and ys must be equally long, got {len(keys)}, {len(numbers)}, "
@@ -223,28 +230,19 @@ def _block(
     if recipe.rounds is not None and numbers.size and numbers.max() > recipe.rounds:
         raise HorizonExceededError(rounds=recipe.rounds)
     places: dict[Any, int] = {}
-    which = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
+    which = np.array(
+        [
+            # What equals a key is no key for that: 1 + 0j is refused, whatever stands beside it.
+            places.setdefault(key if type(key) is str else canonical_key(key), len(places))
+            for key in keys
+        ],
+        dtype=np.int64,
+    )
     known: dict[bytes, int] = {}
     merged = [known.setdefault(label_of(key), len(known)) for key in places]
     if len(merged):
         which = np.array(merged, dtype=np.int64)[which]
-    return Block(list(known), which, numbers, points, labels)
-
-
-def _numbers(seqs: Any) -> NDArray[np.int64]:
-    """Return the numbers of events; numpy alone would make numbers of booleans among numbers."""
-    numbers: Any = seqs
-    if not isinstance(seqs, np.ndarray):
-        given: list[Any] = list(seqs) if isinstance(seqs, Iterable) else [None]
-        numbers = whole_numbers(given)
-        if numbers is None and all(
-            isinstance(seq, Integral) and not isinstance(seq, bool) for seq in given
-        ):
-            numbers = np.array([max(0, min(int(seq), _LAST + 1)) for seq in given])
-    fits = numbers is not None and numbers.ndim == 1 and numbers.dtype.kind in "iu"
-    if not fits or (numbers.size and not 1 <= numbers.min() <= numbers.max() <= _LAST):
-        raise ValueError(f"seqs must be whole numbers from 1, got {seqs!r}"[:200])
-    return np.asarray(numbers, dtype=np.int64)
+    return Block(list(known), which, numbers.astype(np.int64), points, labels)
 
 
 def releases(connection: "psycopg.Connection[Any]", key: Any = None) -> Iterator[Release]:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -165,9 +166,14 @@ def test_an_event_has_a_user_exactly_where_they_are_counted(
 ) -> None:
     with pytest.raises(ValueError, match="user must be given"):
         counted.take([Event("a", 1, 1)])
+    missing: Any = pandas.NA  # it is neither equal to None nor unequal, neither true nor false
+    with pytest.raises(ValueError, match="user must be text"):
+        counted.take([Event("a", 1, 1, user=missing)])
     plain = DurableRun.start(RECIPE, folder_in_memory / "plain.db")
     with pytest.raises(ValueError, match="user must be None"):
         plain.take([Event("a", 1, 1, user="ann")])
+    with pytest.raises(ValueError, match="user must be None"):
+        plain.take([Event("a", 1, 1, user=missing)])
     plain.close()
     assert counted.rounds == plain.rounds == 0
 
