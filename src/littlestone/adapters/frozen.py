@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.adapters.records import Reader, reader_for
-from littlestone.adapters.shared import label_array, label_numbers
+from littlestone.adapters.shared import label_array, label_numbers, readable_times
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.hypotheses.python_source import literal, python_source
 from littlestone.concepts.hypotheses.sql_source import Dialect, labelled_sql
@@ -129,7 +129,7 @@ class FrozenClassifier:
                     f"column {missing[0]!r} is missing; the rule reads {', '.join(names)}"
                 )
             table = list(zip(*(listed(found[name]) for name in names), strict=True))
-        rows = table.tolist() if isinstance(table, np.ndarray) else list(table)
+        rows = readable_times(table).tolist() if isinstance(table, np.ndarray) else list(table)
         if all(isinstance(row, Mapping) for row in rows):
             return rows
         for row in rows:

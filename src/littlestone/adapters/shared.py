@@ -26,6 +26,16 @@ from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 _MAGIC: Final = b"littlestone-classifier-2\n"
 
 
+def readable_times(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array whose times Python can read: it takes nanoseconds for whole numbers.
+
+    >>> readable_times(np.array(["2026-01-01T09"], "M8[ns]")).tolist()
+    [datetime.datetime(2026, 1, 1, 9, 0)]
+    """
+    fine = array.dtype.kind in "mM" and np.datetime_data(array.dtype)[0] in ("ns", "ps", "fs", "as")
+    return array.astype(f"{array.dtype.kind}8[us]") if fine else array
+
+
 def learner_for(
     *, learner: PrivateLearner | str, concepts: Any, rounds: int | None, **fields: Any
 ) -> PrivateLearner:

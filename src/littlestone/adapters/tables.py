@@ -13,7 +13,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
-from littlestone.adapters.shared import label_number, label_numbers
+from littlestone.adapters.shared import label_number, label_numbers, readable_times
 from littlestone.concepts.records.columns import (
     eager_frame,
     frame_columns,
@@ -50,6 +50,7 @@ def columns_of(
     rows = None if _has_a_type(table) else _values(table)
     cells = table if rows is None else _cells(rows)
     if isinstance(cells, np.ndarray) and cells.dtype.kind not in (*_NUMBERS, "c"):
+        cells = readable_times(cells)
         options = {"dtype": object, "ensure_all_finite": False}
     else:
         options = {"dtype": None, "ensure_all_finite": False}
