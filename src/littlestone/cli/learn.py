@@ -114,7 +114,8 @@ def run(
     origin: Annotated[
         str | None,
         typer.Option(
-            "--source", help="Without --id: the name of the source; by default that of the file."
+            "--source",
+            help="The name of the source, for rows without an id; by default that of the file.",
         ),
     ] = None,
     positive: Positive = None,
