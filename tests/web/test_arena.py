@@ -100,6 +100,22 @@ def test_the_board_works_by_keyboard_alone(browser: Any, arena: Played) -> None:
     watched.context.close()
 
 
+def test_a_choice_made_while_a_game_is_set_up_is_kept(browser: Any, arena: Played) -> None:
+    """The first game is answered only when the last of two choices stands on the page."""
+    watched = Watched(browser, arena.port, WIDTHS["desktop"], colors="light")
+    page, asked = watched.page, []
+    page.route("**/arena/games/fool", lambda route: asked.append(route), times=1)
+    with page.expect_request("**/arena/games/fool"):
+        page.goto(f"http://{watched.address}/arena")
+    page.select_option("[name=board]", "grid")
+    page.select_option("[name=board]", "line")
+    (first,) = asked
+    first.continue_()
+    page.wait_for_selector("#title:has-text('thresholds:24')")
+    watched.check()
+    watched.context.close()
+
+
 def test_a_file_that_is_no_game_is_refused(browser: Any, arena: Played, tmp_path: Path) -> None:
     watched = entered(browser, arena, "desktop", "/arena")
     file = tmp_path / "game.json"

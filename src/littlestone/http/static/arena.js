@@ -24,11 +24,16 @@ export function say(id, words, bad = false) {
 }
 
 // One thing at a time: what is pressed while a question is under way is dropped, not queued.
-let busy = false;
+// What is chosen meanwhile is kept, since the page shows it: the last choice follows the answer.
+let busy = false, choice = null;
 export async function once(work, id = "said") {
   if (busy) return;
   document.body.dataset.busy = busy = true;
   try { await work(); } catch (problem) { say(id, problem.message, true); }
   busy = false;
   delete document.body.dataset.busy;
+  if (choice) { const chosen = choice; choice = null; await once(chosen, id); }
+}
+export function choose(work) {
+  if (busy) choice = work; else once(work);
 }

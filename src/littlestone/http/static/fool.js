@@ -1,5 +1,5 @@
 // Game one: choose examples that the published rule gets wrong.
-import { $, ask, made, once, say } from "./arena.js";
+import { $, ask, choose, made, once, say } from "./arena.js";
 
 let game = null;     // what the server says about the game
 let history = [];    // every turn: [x, y, wrong, changed]
@@ -164,8 +164,8 @@ function fitting() {
   if (!able.includes(setup.learner.value)) setup.learner.value = able[0];
 }
 const wanted = () => ({ board: setup.board.value, learner: setup.learner.value, epsilon: Number(setup.epsilon.value) });
-setup.board.onchange = () => { fitting(); once(() => begin(wanted())); };
-setup.learner.onchange = setup.epsilon.onchange = () => once(() => begin(wanted()));
+setup.board.onchange = () => { fitting(); choose(() => begin(wanted())); };
+setup.learner.onchange = setup.epsilon.onchange = () => choose(() => begin(wanted()));
 setup.onsubmit = event => { event.preventDefault(); once(() => begin(wanted())); };
 
 // Replay: what a file says is drawn as text and believed about nothing else.

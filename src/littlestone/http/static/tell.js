@@ -1,5 +1,5 @@
 // Game two: guess in which of two worlds one is, by hand or by program.
-import { $, ask, made, once, say } from "./arena.js";
+import { $, ask, choose, made, once, say } from "./arena.js";
 
 const SAMPLES = {
   keys: [
@@ -262,7 +262,7 @@ $("reveal").onclick = () => once(async () => {
 });
 $("restart").onclick = () => once(async () => scored(await ask(`/arena/games/tell/${arena.id}/restart`)));
 $("setup").onsubmit = event => { event.preventDefault(); once(begin); };
-$("setup").learner.onchange = () => { samples(); once(begin); };
-$("setup").wanted.onchange = () => once(begin);
+$("setup").learner.onchange = () => { samples(); choose(begin); };
+$("setup").wanted.onchange = () => choose(begin);
 samples();
 once(begin);
