@@ -311,13 +311,10 @@ class Feeding:
         """Feed one group; yield the ranges at whose ends the hypothesis may have changed."""
         if group.points is None:
             (group,) = self.with_examples([group])
+        if over_limit:
+            yield from self._fed_around(group, over_limit)
+            return
         points, labels = group.points, group.labels
-        if not over_limit:
-            return self._fed(points, labels)
-        read = [place not in over_limit for place in range(group.first, group.last + 1)]
-        return self._fed_around(points, labels, read)
-
-    def _fed(self, points: Any, labels: Any) -> Iterator[tuple[int, int]]:
         if len(labels) < _FEW:  # a block has a fixed cost
             plain = type(points) is list
             both = zip(points, labels, strict=True) if plain else single_rounds(points, labels)
@@ -344,25 +341,25 @@ class Feeding:
             yield start, end
             start = end
 
-    def _fed_around(
-        self, points: Any, labels: Any, read: Sequence[bool]
-    ) -> Iterator[tuple[int, int]]:
+    def _fed_around(self, group: Group, over_limit: Set[int]) -> Iterator[tuple[int, int]]:
         """Feed a group in which some rounds have no example."""
         start = 0
-        for is_read, part in groupby(read):
-            end = start + len(list(part))
+        for is_read, part in groupby(
+            range(len(group)), lambda at: group.first + at not in over_limit
+        ):
+            places = list(part)
             if is_read:
-                for first, last in self._fed(points[start:end], labels[start:end]):
+                for first, last in self.fed(group.at(places)):
                     yield start + first, start + last
             else:
-                for place in range(start, end):
+                for place in places:
                     self._run.pass_round()
                     self.published = self._run.hypothesis
                     self._rounds += 1
                     if self._rounds == self._next:
                         self._note_curve()
                     yield place, place + 1
-            start = end
+            start += len(places)
 
     def _note_curve(self) -> None:
         self.curve.append((self._rounds, self.mistakes))

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import IO, Any, Final
 
@@ -29,6 +29,7 @@ from littlestone.runs.intake.users import NAMELESS, canonical_user
 
 _AT_ONCE: Final = 1000
 _FEW: Final = 16
+_MOST_REMEMBERED: Final = 1 << 12
 _NESTED: Final = (list, tuple, dict, set, frozenset, np.ndarray)
 _MOST_DIGITS: Final = 4000  # 1e999999999 is short and would fill the memory
 
@@ -340,16 +341,16 @@ def point_reader(domain: Domain, feature: str | None, form: Form | None = None) 
         return _records([CellReader(part, form) for part in domain.fields])
     if feature is None:
         raise ValueError("feature must name the column of the point for this class (--feature)")
-    whole = domain.size is not None
+    whole, check = domain.size is not None, domain.check
+    # Most texts of numbers come again.
+    numbered = lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(partial(_numbered, check))
 
     def point(values: Sequence[Any]) -> tuple[Any, Any, None]:
         (value,) = values
         try:
-            if not whole:
-                plain = _storable(value)
-            else:
-                plain = value if type(value) is int else _whole(value)
-            return plain, domain.check(tuple(plain) if isinstance(plain, list) else plain), None
+            if type(value) is int and whole:
+                return value, check(value), None
+            return numbered(value) if whole else _stored(check, value)
         except (ValueError, TypeError, ArithmeticError, RecursionError):
             if is_empty(value):
                 raise Misfit(feature, "is missing") from None
@@ -385,21 +386,23 @@ def _records(readers: Sequence[CellReader]) -> PointReader:
     return point
 
 
-def _whole(value: Any) -> int:
-    """Return the integer as it was written, with all of its digits."""
+def _numbered(check: Callable[[Any], Point], value: Any) -> tuple[int, Point, None]:
+    """Return an integer as it was written, with all of its digits, and the point that it is."""
     if isinstance(value, str) and WHOLE.fullmatch(value):
-        return int(value)
-    if isinstance(value, float) and not abs(value) < EXACT:
+        number = int(value)
+    elif isinstance(value, float) and not abs(value) < EXACT:
         raise ValueError("a float of this size may stand for several whole numbers")
-    number = Decimal(value)
-    if not number.is_finite() or number.adjusted() > _MOST_DIGITS or number != int(number):
-        raise ValueError("a point of this class is a whole number")
-    return int(number)
+    else:
+        exact = Decimal(value)
+        if not exact.is_finite() or exact.adjusted() > _MOST_DIGITS or exact != int(exact):
+            raise ValueError("a point of this class is a whole number")
+        number = int(exact)
+    return number, check(number), None
 
 
-def _storable(value: Any) -> Any:
-    """Check that a point can be written and published: half of a surrogate pair cannot."""
+def _stored(check: Callable[[Any], Point], value: Any) -> tuple[Any, Point, None]:
+    """Return a value that can be written and published, and the point that it is."""
     if is_empty(value):
         raise ValueError("there is no point")
-    json.dumps(value, ensure_ascii=False).encode()
-    return value
+    json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair cannot be
+    return value, check(tuple(value) if isinstance(value, list) else value), None
