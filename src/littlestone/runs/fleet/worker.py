@@ -118,7 +118,6 @@ class Worker:
                 root,
                 partial(stored_pages, self.connection, "littlestone", shard),
                 key=self._page_key,
-                value_bytes=SEAL_BYTES,
             )
             turn = self._computed(shard, {number: block for number, block, _ in blocks}, tree)
             if not turn.events and all(held for _, _, held in blocks):
@@ -211,7 +210,7 @@ class Worker:
             if run.is_lean and len(waiting) <= _MOST_KEPT:
                 runs[label] = run
             (created if before is None else states).append((label, run.rounds, state))
-            (tree.add if before is None else tree.replace)(place, state[-SEAL_BYTES:])
+            tree.put(place, state[-SEAL_BYTES:])
             events += len(fresh)
         left = [
             (number, rest)

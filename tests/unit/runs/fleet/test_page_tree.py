@@ -5,7 +5,6 @@ import random  # noqa: TID251 (which pages are rolled back is no noise)
 
 import pytest
 
-from littlestone.runs.fleet import page_tree
 from littlestone.runs.fleet.page_tree import DIGEST_BYTES, EMPTY_ROOT, PageTree
 
 KEY = bytes(range(32))
@@ -14,16 +13,15 @@ KEY = bytes(range(32))
 class Stored:
     """Pages as a database keeps them."""
 
-    def __init__(self, values: int = 1) -> None:
-        self.root, self.pages, self.values = EMPTY_ROOT, dict[str, bytes](), values
+    def __init__(self, largest: int = 3900) -> None:
+        self.root, self.pages, self.largest = EMPTY_ROOT, dict[str, bytes](), largest
 
     def tree(self, digests: list[bytes], root: bytes | None = None) -> PageTree:
         tree = PageTree(
             self.root if root is None else root,
             lambda paths: {path: self.pages[path] for path in paths if path in self.pages},
             key=KEY,
-            value_bytes=4,
-            most_values=self.values,
+            largest=self.largest,
         )
         tree.load(digests)
         return tree
@@ -31,12 +29,7 @@ class Stored:
     def change(self, entries: dict[bytes, bytes]) -> None:
         tree = self.tree(list(entries))
         for digest, values in entries.items():
-            had = tree.get(digest)
-            assert had is not None
-            if had:
-                tree.replace(digest, values[:4])
-            for at in range(4 if had else 0, len(values), 4):
-                tree.add(digest, values[at : at + 4])
+            tree.put(digest, values)
         self.root, pages = tree.sealed()
         self.pages |= pages
 
@@ -49,11 +42,8 @@ def chance() -> random.Random:
 
 
 @pytest.mark.parametrize("values", [1, 3])
-def test_it_is_the_map_that_it_was_told(
-    chance: random.Random, values: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(page_tree, "_LARGEST_LEAF", 300)
-    stored, known = Stored(values), dict[bytes, bytes]()
+def test_it_is_the_map_that_it_was_told(chance: random.Random, values: int) -> None:
+    stored, known = Stored(300), dict[bytes, bytes]()
     for _ in range(40):
         new = [chance.randbytes(DIGEST_BYTES) for _ in range(chance.randrange(60))]
         old = chance.sample(sorted(known), min(len(known), 20))
@@ -61,7 +51,7 @@ def test_it_is_the_map_that_it_was_told(
         if values > 1:
             entries |= {d: chance.randbytes(4 * chance.randint(1, values)) for d in new}
         stored.change(entries)
-        known |= {d: entries[d] + known.get(d, b"")[4:] for d in entries}
+        known |= entries
     everybody = [*known, *(chance.randbytes(DIGEST_BYTES) for _ in range(100))]
     tree = stored.tree(everybody)
     assert {digest: tree.get(digest) for digest in everybody} == {
@@ -79,20 +69,18 @@ def test_digests_that_begin_alike_share_a_long_path() -> None:
     assert max(map(len, stored.pages)) > 2 * (DIGEST_BYTES - 2)
 
 
-def test_many_values_of_one_digest_stay_in_one_leaf(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_tree, "_LARGEST_LEAF", 100)
-    stored, one, other = Stored(50), bytes(16), bytes([1] * 16)
+def test_many_values_of_one_digest_stay_in_one_leaf() -> None:
+    stored, one, other = Stored(100), bytes(16), bytes([1] * 16)
     stored.change({one: bytes(200), other: bytes(200)})
     tree = stored.tree([one, other])
     assert tree.get(one) == tree.get(other) == bytes(200)
 
 
 def test_whatever_is_done_to_pages_no_wrong_entry_is_given(
-    chance: random.Random, monkeypatch: pytest.MonkeyPatch
+    chance: random.Random,
 ) -> None:
     """Put back, deleted, exchanged, added, damaged: the truth about an entry, or nothing."""
-    monkeypatch.setattr(page_tree, "_LARGEST_LEAF", 200)
-    stored, known = Stored(), dict[bytes, bytes]()
+    stored, known = Stored(200), dict[bytes, bytes]()
     history = list[dict[str, bytes]]()
     digests = [chance.randbytes(DIGEST_BYTES) for _ in range(300)]
     for _ in range(6):
@@ -131,6 +119,15 @@ def test_an_old_root_covers_no_new_page() -> None:
     assert stored.root != before
     assert stored.tree([mine], before).get(mine) is None
     assert stored.tree([mine], EMPTY_ROOT).get(mine) == b""
+
+
+def test_one_commit_of_more_entries_than_a_page_can_count(chance: random.Random) -> None:
+    stored = Stored()
+    entries = {chance.randbytes(DIGEST_BYTES): b"four" for _ in range(70_000)}
+    stored.change(entries)
+    assert max(map(len, stored.pages.values())) < 4000
+    some = chance.sample(sorted(entries), 100)
+    assert all(stored.tree(some).get(digest) == b"four" for digest in some)
 
 
 def test_nothing_changed_is_nothing_to_store() -> None:
