@@ -382,7 +382,7 @@ def labels(ys: Any, count: int = 2) -> NDArray[np.uint8]:
         array = np.array(values, dtype=np.uint8)
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
-    if array.dtype != np.uint8 or (array >= count).any():
+    if array.dtype.kind == "f" or ((array < 0) | (array >= count)).any():
         bad = np.flatnonzero(~np.isin(array, np.arange(count)))
         if len(bad):
             raise ValueError(

@@ -1,9 +1,10 @@
 """Number the rows of each key, and pack events into blocks for a queue."""
 
+import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,12 @@ Waiting = dict[bytes, tuple[list[int], list[Example | None]]]
 
 None is an example that is not read: its user has reached ``max_contributions``.
 """
-_ALL_READ: Final = np.empty(0, dtype=np.uint8)
 
 
 class Block(NamedTuple):
     """Events of several keys: the key, number, point and label of each.
 
-    ``over_limit`` is 1 where the example is not read, or empty if all are.
+    ``over_limit`` is 1 where the example is not read.
     """
 
     keys: list[bytes]
@@ -39,25 +39,40 @@ class Block(NamedTuple):
     seqs: NDArray[np.int64]
     points: Any
     labels: NDArray[np.uint8]
-    over_limit: NDArray[np.uint8] = _ALL_READ
+    over_limit: NDArray[np.uint8]
 
     def packed(self) -> bytes:
-        """Pack the block; integers use the narrowest type that holds their largest."""
-        return codec.dumps((self.keys, *map(_narrow, self[1:])))
+        """Pack the block: keys as JSON, integers in the narrowest type that holds them all."""
+        columns: list[NDArray[Any]] = [self.which, self.seqs, self.labels, self.over_limit]
+        shape, others = None, b""
+        if isinstance(self.points, np.ndarray) and np.can_cast(self.points.dtype, np.int64):
+            shape = self.points.shape[1:]
+            columns.append(self.points)
+        else:
+            others = codec.dumps(self.points)
+        rows: NDArray[np.int64] = np.column_stack(columns)
+        lowest = min(int(rows.min(initial=0)), -1 - int(rows.max(initial=0)))
+        rows = rows.astype(np.min_scalar_type(lowest).newbyteorder("<"))
+        head = [key.hex() for key in self.keys], shape, *rows.shape, rows.itemsize
+        return b"".join((json.dumps(head).encode(), b"\n", rows.tobytes(), others))
 
     @classmethod
     def from_bytes(cls, data: bytes, domain: Domain) -> "Block":
         """Unpack a block; check its points again, because a database may change them."""
         try:
-            keys, which, seqs, xs, ys, over_limit = codec.loads(data)
-            which, seqs = (np.asarray(column, dtype=np.int64) for column in (which, seqs))
-            block = cls(keys, which, seqs, *checked(domain, xs, ys), require.labels(over_limit))
-            sizes = {len(column) for column in block[1:-1]} | ({len(block.over_limit)} - {0})
-            if len(sizes) != 1:
+            head, _, body = data.partition(b"\n")
+            keys, shape, count, width, size = json.loads(head)
+            end = count * width * size
+            rows = np.frombuffer(body[:end], f"<i{size}").reshape(count, width).astype(np.int64)
+            which, seqs, ys, over_limit = rows.T[:4]
+            xs = codec.loads(body[end:]) if shape is None else rows[:, 4:].reshape(count, *shape)
+            points, labels = checked(domain, xs, ys)
+            if len(points) != count or ((which < 0) | (which >= len(keys))).any():
                 raise ValueError("its columns do not fit together")
-        except (ValueError, TypeError) as problem:
+            known = list(map(bytes.fromhex, keys))
+            return cls(known, which, seqs, points, labels, require.labels(over_limit))
+        except Exception as problem:
             raise SnapshotError(f"a block of the queue is damaged: {problem}") from problem
-        return block
 
     def by_shard(self, shards: int) -> Iterator[tuple[int, "Block"]]:
         """Yield the events of each shard; the order within a key stays."""
@@ -93,29 +108,22 @@ class Block(NamedTuple):
     def _at(self, places: NDArray[np.int64]) -> "Block":
         used, which = np.unique(self.which[places], return_inverse=True)
         keys = [self.keys[at] for at in used.tolist()]
-        points = _chosen(self.points, places)
-        over_limit = self.over_limit[places] if len(self.over_limit) else self.over_limit
-        return Block(keys, which, self.seqs[places], points, self.labels[places], over_limit)
+        array = isinstance(self.points, np.ndarray)
+        points = self.points[places] if array else [self.points[at] for at in places.tolist()]
+        columns = self.seqs[places], points, self.labels[places], self.over_limit[places]
+        return Block(keys, which, *columns)
 
     def add_to(self, waiting: Waiting) -> None:
         """Append the events to those that wait for their key."""
-        order = np.argsort(self.which, kind="stable")
-        examples: list[Example | None] = list(
-            single_rounds(_chosen(self.points, order), self.labels[order])
-        )
-        for place in np.flatnonzero(
-            self.over_limit[order] if len(self.over_limit) else self.over_limit
-        ):
+        examples: list[Example | None] = list(single_rounds(self.points, self.labels))
+        for place in np.flatnonzero(self.over_limit):
             examples[place] = None
-        seqs = self.seqs[order].tolist()
-        start = 0
-        for key, count in zip(
-            self.keys, np.bincount(self.which, minlength=len(self.keys)).tolist(), strict=True
-        ):
-            numbers, known = waiting.setdefault(key, ([], []))
-            numbers += seqs[start : start + count]
-            known += examples[start : start + count]
-            start += count
+        queues = [waiting.setdefault(key, ([], [])) for key in self.keys]
+        rows = zip(self.which.tolist(), self.seqs.tolist(), examples, strict=True)
+        for which, number, example in rows:
+            numbers, known = queues[which]
+            numbers.append(number)
+            known.append(example)
 
 
 def checked(domain: Domain, xs: Any, ys: Any) -> tuple[Any, NDArray[np.uint8]]:
@@ -160,22 +168,6 @@ def in_turn(numbers: Sequence[int], before: int) -> Turn:
             early.append(place)
             newest = number
     return Turn(ready, early)
-
-
-def _chosen(points: Any, places: NDArray[np.int64]) -> Any:
-    if isinstance(points, np.ndarray):
-        return points[places]
-    return [points[place] for place in places.tolist()]
-
-
-def _narrow(column: Any) -> Any:
-    if not isinstance(column, np.ndarray):
-        return column
-    if column.dtype == object:  # integers beyond 64 bits
-        return column.tolist()
-    if column.dtype.kind not in "iu" or not column.size or column.min() < 0:
-        return column
-    return column.astype(np.min_scalar_type(int(column.max())))
 
 
 Part = tuple[list[str], list[int], list[Any], list[int], list[str | None]]

@@ -242,7 +242,8 @@ def _block(
     merged = [known.setdefault(label_of(key), len(known)) for key in places]
     if len(merged):
         which = np.array(merged, dtype=np.int64)[which]
-    return Block(list(known), which, numbers.astype(np.int64), points, labels)
+    all_read = np.zeros_like(labels)
+    return Block(list(known), which, numbers.astype(np.int64), points, labels, all_read)
 
 
 def releases(connection: "psycopg.Connection[Any]", key: Any = None) -> Iterator[Release]:

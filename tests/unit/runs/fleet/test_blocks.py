@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
 from littlestone.errors import SnapshotError
-from littlestone.learners import codec
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.runs.fleet import database
 from littlestone.runs.fleet.blocks import Block, Waiting, shard_of
@@ -31,7 +30,7 @@ def made(domain: Any, rows: list[tuple[int, int, Any, int]]) -> Block:
     points = domain.check_many(xs)
     return Block(
         KEYS, np.array(which, dtype=np.int64), np.array(seqs, dtype=np.int64), points,
-        np.array(ys, dtype=np.uint8),
+        np.array(ys, dtype=np.uint8), np.zeros(len(ys), dtype=np.uint8),
     )  # fmt: skip
 
 
@@ -68,20 +67,47 @@ def test_shards_and_lines_lose_and_reorder_nothing(
 
 def test_small_numbers_take_few_bytes() -> None:
     rows = [(n % 7, n // 7 + 1, n % 200, n % 2) for n in range(1000)]
-    assert len(made(IntegerRange(1024), rows).packed()) < 5_000
+    assert len(made(IntegerRange(1024), rows).packed()) < 10_500
+
+
+def test_the_narrowest_type_loses_no_number() -> None:
+    largest = 2**62
+    for seq, points in ((largest, [1, 2]), (3, [-(2**63), 2**63 - 1]), (128, [-129, 127])):
+        rows = [(0, seq, x, 1) for x in points]
+        block = Block.from_bytes(made(AnyHashable(), rows).packed(), AnyHashable())
+        assert block.seqs.tolist() == [seq] * 2 and block.points.tolist() == points
+
+
+GOOD = made(IntegerRange(1024), [(0, 1, 3, 1)])
 
 
 @pytest.mark.parametrize(
     "damaged",
     [
-        codec.dumps(([], np.array([0]), np.array([1]), np.array([2000]), np.array([0]))),
-        codec.dumps((KEYS, np.array([0]), np.array([1, 2]), np.array([3]), np.array([0]))),
-        codec.dumps((KEYS, np.array([0]), np.array([1]), np.array([3]), np.array([7]))),
-        codec.dumps((KEYS, np.array([0]))),
+        GOOD._replace(points=np.array([2000])).packed(),
+        GOOD._replace(points=np.array([[3, 3]])).packed(),
+        GOOD._replace(points=[3, 3]).packed(),
+        GOOD._replace(points=[3.5]).packed(),
+        GOOD._replace(labels=np.array([7])).packed(),
+        GOOD._replace(labels=np.array([256])).packed(),
+        GOOD._replace(over_limit=np.array([2])).packed(),
+        GOOD._replace(which=np.array([7])).packed(),
+        GOOD._replace(which=np.array([-1])).packed(),
+        GOOD._replace(keys=[]).packed(),
+        GOOD.packed()[:-1],
+        GOOD.packed().replace(b", 1, 5, 1]", b", 1, 5, 3]"),
+        GOOD.packed().replace(b", 1, 5, 1]", b', 1, 5, "O"]'),
+        GOOD.packed().replace(b", 1, 5, 1]", b", 1e999, 5, 1]"),
+        GOOD.packed().replace(b", 1, 5, 1]", b", -1, 5, 1]"),
+        GOOD.packed().replace(b"[], 1, 5", b"[99999999999999999999], 1, 5"),
+        GOOD.packed().replace(b"[[", b"[[1, "),
+        b"[" * 100_000,
         b"nothing of the kind",
+        b"",
     ],
 )
 def test_a_damaged_block_is_refused(damaged: bytes) -> None:
+    assert damaged != GOOD.packed()
     with pytest.raises(SnapshotError):
         Block.from_bytes(damaged, IntegerRange(1024))
 
