@@ -31,6 +31,52 @@ class Part(Protocol):
         """Restore what ``state`` returned."""
 
 
+def fields_of(part: Any) -> tuple[Any, ...]:
+    """Return what ``part`` and its parts remember, except randomness; it holds secrets."""
+    if isinstance(part, NoiseOwner):
+        part._require_usable()
+    values = [getattr(part, name) for name, _ in _hinted_fields(type(part))]
+    for place, value in enumerate(values):
+        if _is_part(kind := type(value)):
+            values[place] = value.state()
+        elif _is_made_like_an_engine(kind):
+            values[place] = fields_of(value)
+    return tuple(values)
+
+
+def load_fields(part: Any, state: tuple[Any, ...]) -> None:
+    """Restore what ``fields_of`` returned, and continue there."""
+    for (name, hint), value in zip(_hinted_fields(type(part)), state, strict=True):
+        inner: Any = getattr(part, name, None)
+        if inner is not None and _is_part(type(inner)):
+            inner.load(value)
+        elif inner is not None and _is_made_like_an_engine(type(inner)):
+            load_fields(inner, value)
+        elif type(value) is hint or fits(value, hint):
+            setattr(part, name, value)
+        else:
+            raise SnapshotError(f"{name} of an engine cannot be {type(value).__name__}")
+    if hasattr(part, "loaded"):
+        part.loaded()
+
+
+_is_part: Final[Callable[[Any], bool]] = cache(lambda kind: issubclass(kind, Part))
+
+
+def _made_like_an_engine(kind: Any) -> bool:
+    """Return whether it is a mutable dataclass that is constructed without its fields."""
+    if issubclass(kind, SavedRun):  # its recipe constructs and restores it with all fields
+        return False
+    parameters = getattr(kind, "__dataclass_params__", None)
+    return parameters is not None and not (parameters.init or parameters.frozen)
+
+
+_is_made_like_an_engine: Final[Callable[[Any], bool]] = cache(_made_like_an_engine)
+_hinted_fields: Final[Callable[[Any], list[tuple[str, Any]]]] = cache(
+    lambda kind: [(field.name, hints_of(kind)[field.name]) for field in fields(kind)]
+)
+
+
 class Engine(ABC):
     """The algorithm itself; points and labels reach it validated.
 
@@ -111,59 +157,8 @@ class Engine(ABC):
     def loaded(self) -> None:  # noqa: B027 (often nothing follows from the fields)
         """Derive what is not a field from the fields, after loading."""
 
-    def state(self) -> tuple[Any, ...]:
-        """Return what a continuation needs, except the randomness source; it holds secrets."""
-        return fields_of(self)
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Continue where ``state`` was taken."""
-        load_fields(self, state)
-
-
-def fields_of(part: Any) -> tuple[Any, ...]:
-    """Return what ``part`` and its parts remember."""
-    if isinstance(part, NoiseOwner):
-        part._require_usable()
-    values = [getattr(part, name) for name, _ in _hinted_fields(type(part))]
-    for place, value in enumerate(values):
-        if _is_part(kind := type(value)):
-            values[place] = value.state()
-        elif _is_made_like_an_engine(kind):
-            values[place] = fields_of(value)
-    return tuple(values)
-
-
-def load_fields(part: Any, state: tuple[Any, ...]) -> None:
-    """Restore what ``fields_of`` returned."""
-    for (name, hint), value in zip(_hinted_fields(type(part)), state, strict=True):
-        inner: Any = getattr(part, name, None)
-        if inner is not None and _is_part(type(inner)):
-            inner.load(value)
-        elif inner is not None and _is_made_like_an_engine(type(inner)):
-            load_fields(inner, value)
-        elif type(value) is hint or fits(value, hint):
-            setattr(part, name, value)
-        else:
-            raise SnapshotError(f"{name} of an engine cannot be {type(value).__name__}")
-    if hasattr(part, "loaded"):
-        part.loaded()
-
-
-_is_part: Final[Callable[[Any], bool]] = cache(lambda kind: issubclass(kind, Part))
-
-
-def _made_like_an_engine(kind: Any) -> bool:
-    """Return whether it is a mutable dataclass that is constructed without its fields."""
-    if issubclass(kind, SavedRun):  # its recipe constructs and restores it with all fields
-        return False
-    parameters = getattr(kind, "__dataclass_params__", None)
-    return parameters is not None and not (parameters.init or parameters.frozen)
-
-
-_is_made_like_an_engine: Final[Callable[[Any], bool]] = cache(_made_like_an_engine)
-_hinted_fields: Final[Callable[[Any], list[tuple[str, Any]]]] = cache(
-    lambda kind: [(field.name, hints_of(kind)[field.name]) for field in fields(kind)]
-)
+    state = fields_of
+    load = load_fields
 
 
 def round_at(xs: Any, ys: Any, place: int) -> tuple[Any, Label]:
