@@ -32,7 +32,6 @@ _MOST_VALUES: Final = 1 << 26  # repetitions included, since hashing visits them
 _MOST_REMEMBERED: Final = 64
 _ARRAYS: Final = frozenset("biuf")
 _CONSTANTS: Final[dict[bytes, bool | None]] = {b"N": None, b"T": True, b"F": False}
-_PLAIN: Final = frozenset((int, str, bytes, float, bool, type(None)))
 _ONE_BYTE: Final = tuple(bytes((byte,)) for byte in range(256))
 _FLOAT: Final = struct.Struct("<d")
 
@@ -57,11 +56,11 @@ class Known:
     load: Callable[..., Any]
     value: bool
     """Whether it is immutable, so that equal ones may become one object."""
-    text: bytes
-    """The encoded name."""
     kind: type
 
 
+UNCHANGING: Final = {int, str, bytes, float, bool, type(None)}
+"""The types of plain constants, and the known immutable classes."""
 _by_class: dict[type, Known] = {}
 _by_name: dict[str, Known] = {}
 
@@ -93,14 +92,15 @@ def register(
         save or (lambda made: part_reader(kind)(made)),
         lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(make) if remember else make,
         value=_is_value(kind),
-        text=b"s" + _length(len(name.encode())) + name.encode(),
         kind=kind,
     )
     if _by_name.setdefault(known.name, known) is not known and kind not in _by_class:
         raise ValueError(f"a class named {known.name!r} is already registered; rename one of them")
     _by_class[kind] = _by_name[known.name] = known
-    if known.value and save is None and load is None:
-        VALUES[name] = kind
+    if known.value:
+        UNCHANGING.add(kind)
+        if save is None and load is None:
+            VALUES[name] = kind
     return kind
 
 
@@ -137,12 +137,6 @@ def class_of(data: bytes) -> type | None:
     return None if known is None else known.kind
 
 
-def never_changes(value: Any) -> bool:
-    """Return whether the value is of a known immutable class, or a plain constant."""
-    known = _by_class.get(type(value))
-    return type(value) in _PLAIN if known is None else known.value
-
-
 def dumps(value: Any, shared: Sequence[Any] = ()) -> bytes:
     """Encode ``value``; ``shared`` are objects that the reader will have, too."""
     return _Writer(shared).write(value)[0]
@@ -176,20 +170,26 @@ class _Writer:
     def write(self, value: Any) -> tuple[bytes, bytes]:
         kind = type(value)
         if kind is int:
-            written = _integer(value)
+            if 0 <= value < _SMALL:
+                written = _ONE_BYTE[_SMALL + value]
+            else:
+                body = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+                written = b"i" + _length(len(body)) + body
             return written, written
         if kind is str or kind is bytes:
-            return self._text(value)
+            tag, body = (b"s", value.encode()) if kind is str else (b"b", value)
+            whole = tag + _length(len(body)) + body
+            return (whole, whole) if len(body) < _SHORT else self._numbered(whole, whole)
         known = _by_class.get(kind)
         if known is not None:
             return self._object(known, value)
-        tag = _TAGS.get(kind)
-        if tag is not None:
-            return (self._many if tag in _MANY else self._collection)(tag, value)
+        common = _TAGS.get(kind)
+        if common is not None:
+            return (self._many if common in _MANY else self._collection)(common, value)
         if value is None or isinstance(value, bool | np.bool_):
             written = b"N" if value is None else b"T" if value else b"F"
         elif isinstance(value, int | np.integer):
-            written = _integer(int(value))
+            return self.write(int(value))
         elif isinstance(value, float | np.floating):
             written = b"f" + _FLOAT.pack(float(value))
         elif isinstance(value, Randomness):
@@ -202,8 +202,10 @@ class _Writer:
         return written, written
 
     def _subclass(self, value: Any) -> tuple[bytes, bytes]:
-        if isinstance(value, str | bytes):
-            return self._text(value)
+        if isinstance(value, str):
+            return self.write(str.__str__(value))
+        if isinstance(value, bytes):
+            return self.write(b"".join((value,)))
         for kind, tag in _TAGS.items():
             if isinstance(value, kind):
                 return self._collection(tag, value)
@@ -227,12 +229,8 @@ class _Writer:
             value = sorted(value, key=lambda part: dumps(part, self.shared))
         return self._many(tag, value)
 
-    def _many(
-        self, tag: bytes, parts: Iterable[Any], name: tuple[bytes, bytes] | None = None
-    ) -> tuple[bytes, bytes]:
+    def _many(self, tag: bytes, parts: Iterable[Any]) -> tuple[bytes, bytes]:
         bodies, keys = [tag, b""], None  # keys equal bodies until some part has a number
-        if name is not None:
-            bodies, keys = [tag, b"", name[0]], [tag, b"", name[1]]
         for part in parts:
             if type(part) is int and 0 <= part < _SMALL:  # what write does, without the call
                 body = key = _ONE_BYTE[_SMALL + part]
@@ -250,19 +248,12 @@ class _Writer:
         keys[1] = bodies[1]
         return joined, b"".join(keys)
 
-    def _text(self, text: str | bytes) -> tuple[bytes, bytes]:
-        tag, body = (b"s", text.encode()) if isinstance(text, str) else (b"b", text)
-        whole = tag + _length(len(body)) + body
-        return (whole, whole) if len(body) < _SHORT else self._numbered(whole, whole)
-
     def _object(self, known: Known, value: Any) -> tuple[bytes, bytes]:
         for number, other in enumerate(self.shared):
             if value is other or (type(value) is type(other) and value == other):
                 written = b"c" + _length(number)
                 return written, written
-        text = known.text  # what _text writes
-        name = self._numbered(text, text) if len(text) >= _SHORT + 2 else (text, text)
-        body, key = self._many(b"o", known.save(value), name)
+        body, key = self._many(b"o", chain((known.name,), known.save(value)))
         return self._numbered(body, key) if known.value else (body, key)
 
     def _numbered(self, body: bytes, key: bytes) -> tuple[bytes, bytes]:
@@ -374,13 +365,6 @@ class _Reader:
                     raise SnapshotError("the saved state claims more data than it has")
                 return value
             shift += 7
-
-
-def _integer(value: int) -> bytes:
-    if 0 <= value < 0x100 - _SMALL:
-        return _ONE_BYTE[_SMALL + value]
-    body = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
-    return b"i" + _length(len(body)) + body
 
 
 def _length(value: int) -> bytes:

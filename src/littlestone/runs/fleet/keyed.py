@@ -224,7 +224,8 @@ class KeyedRun:
         blobs, self.is_lean = list[bytes](), True
         for value, (blob, before) in zip(values, known, strict=True):
             lazy = isinstance(value, Lazy)
-            same = value is before and (value.is_unloaded if lazy else codec.never_changes(value))
+            unchanged = value.is_unloaded if lazy else type(value) in codec.UNCHANGING
+            same = value is before and unchanged
             self.is_lean &= same or not lazy
             blobs.append(blob if same else codec.dumps(value, shared))
         self.known = tuple(zip(blobs, values, strict=True))
@@ -317,7 +318,7 @@ def _values(
             yield blob, kind.from_reader(read)
             continue
         value = read()
-        if codec.never_changes(value) and len(remembered) < _MOST_REMEMBERED:
+        if type(value) in codec.UNCHANGING and len(remembered) < _MOST_REMEMBERED:
             remembered[blob] = blob, value
         yield blob, value
 
