@@ -9,6 +9,7 @@ import hashlib
 import os
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -85,12 +86,6 @@ def checked_line(content: bytes, size: int = 0) -> bytes:
     return content.ljust(size - 10) + b" %08x\n" % zlib.crc32(content)
 
 
-def content_of(line: bytes) -> bytes | None:
-    """Return the content of a line, or None if it is not whole."""
-    content = line.rpartition(b" ")[0].rstrip()
-    return content if checked_line(content, len(line)) == line else None
-
-
 class Mark(MarkFile):
     """The open, locked mark of a store; ``close`` releases it."""
 
@@ -115,8 +110,9 @@ class Mark(MarkFile):
 
     def read(self) -> StorePosition | None:
         """Return what the mark knows; None if it is empty or damaged."""
-        content = content_of(os.pread(self._file, _MOST_BYTES, 0))
-        if content is None or not content.startswith(_KIND):
+        line = os.pread(self._file, _MOST_BYTES, 0)
+        content = line.rpartition(b" ")[0]
+        if checked_line(content) != line or not content.startswith(_KIND):
             return None
         _, identity, branch, coming, copy, round_number = content.decode().split()
         return StorePosition(identity, branch, coming, int(copy), int(round_number))
@@ -291,11 +287,13 @@ class HighWater(MarkFile):
 
     def known(self, shard: int) -> Height:
         """Return the last recorded commit of a shard."""
-        text = content_of(os.pread(self._file, _LINE, _LINE * (shard + 1)))
-        if text is None or not text.startswith(b"%d " % shard):
-            raise StoreError(f"{self.path} is damaged at shard {shard}: restore it")
-        _, commits, chain = text.decode().split()
-        return Height(int(commits), bytes.fromhex(chain))
+        line = os.pread(self._file, _LINE, _LINE * (shard + 1))
+        with suppress(ValueError):
+            _, commits, chain, _ = line.decode().split()
+            height = Height(int(commits), bytes.fromhex(chain))
+            if line == _shard_line(shard, height):
+                return height
+        raise StoreError(f"{self.path} is damaged at shard {shard}: restore it")
 
 
 def _shard_line(shard: int, height: Height) -> bytes:
