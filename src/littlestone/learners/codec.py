@@ -178,30 +178,40 @@ class _Writer:
             return written, written
         if kind is str or kind is bytes:
             tag, body = (b"s", value.encode()) if kind is str else (b"b", value)
-            whole = tag + _length(len(body)) + body
-            return (whole, whole) if len(body) < _SHORT else self._numbered(whole, whole)
-        known = _by_class.get(kind)
-        if known is not None:
-            return self._object(known, value)
-        common = _TAGS.get(kind)
-        if common is not None:
+            whole = key = tag + _length(len(body)) + body
+            if len(body) < _SHORT:
+                return whole, key
+        elif (known := _by_class.get(kind)) is not None:
+            for number, other in enumerate(self.shared):
+                if value is other or (kind is type(other) and value == other):
+                    written = b"c" + _length(number)
+                    return written, written
+            whole, key = self._many(b"o", chain((known.name,), known.save(value)))
+            if not known.value:
+                return whole, key
+        elif (common := _TAGS.get(kind)) is not None:
             return (self._many if common in _MANY else self._collection)(common, value)
+        else:
+            return self._rare(value)
+        before = len(self.numbers)
+        written = b"r" + _length(self.numbers.setdefault(key, before))
+        return (whole if len(self.numbers) > before else written), written
+
+    def _rare(self, value: Any) -> tuple[bytes, bytes]:
+        """Write what is neither a whole number, a text, of a known class nor of a common type."""
         if value is None or isinstance(value, bool | np.bool_):
             written = b"N" if value is None else b"T" if value else b"F"
-        elif isinstance(value, int | np.integer):
+            return written, written
+        if isinstance(value, int | np.integer):
             return self.write(int(value))
-        elif isinstance(value, float | np.floating):
+        if isinstance(value, float | np.floating):
             written = b"f" + _FLOAT.pack(float(value))
-        elif isinstance(value, Randomness):
-            written = b"R"
-        elif isinstance(value, np.ndarray) and value.dtype.kind in _ARRAYS:
+            return written, written
+        if isinstance(value, Randomness):
+            return b"R", b"R"
+        if isinstance(value, np.ndarray) and value.dtype.kind in _ARRAYS:
             body = np.ascontiguousarray(value).tobytes()
             return self._many(b"a", (value.dtype.str, value.shape, body))
-        else:
-            return self._subclass(value)
-        return written, written
-
-    def _subclass(self, value: Any) -> tuple[bytes, bytes]:
         if isinstance(value, str):
             return self.write(str.__str__(value))
         if isinstance(value, bytes):
@@ -247,19 +257,6 @@ class _Writer:
             return joined, joined
         keys[1] = bodies[1]
         return joined, b"".join(keys)
-
-    def _object(self, known: Known, value: Any) -> tuple[bytes, bytes]:
-        for number, other in enumerate(self.shared):
-            if value is other or (type(value) is type(other) and value == other):
-                written = b"c" + _length(number)
-                return written, written
-        body, key = self._many(b"o", chain((known.name,), known.save(value)))
-        return self._numbered(body, key) if known.value else (body, key)
-
-    def _numbered(self, body: bytes, key: bytes) -> tuple[bytes, bytes]:
-        before = len(self.numbers)
-        written = b"r" + _length(self.numbers.setdefault(key, before))
-        return (body if len(self.numbers) > before else written), written
 
 
 @dataclass(slots=True, eq=False)
