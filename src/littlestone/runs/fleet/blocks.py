@@ -31,7 +31,8 @@ None is an example that is not read: its user has reached ``max_contributions``.
 class Block(NamedTuple):
     """Events of several keys: the key, number, point and label of each.
 
-    ``over_limit`` is 1 where the example is not read.
+    ``over_limit`` is 1 where the example is not read. In the queue the events of a key are together
+    (``by_shard``).
     """
 
     keys: list[bytes]
@@ -67,7 +68,8 @@ class Block(NamedTuple):
             which, seqs, ys, over_limit = rows.T[:4]
             xs = codec.loads(body[end:]) if shape is None else rows[:, 4:].reshape(count, *shape)
             points, labels = checked(domain, xs, ys)
-            if len(points) != count or ((which < 0) | (which >= len(keys))).any():
+            grouped = (np.diff(which, prepend=0) >= 0).all() and (which[-1:] < len(keys)).all()
+            if len(points) != count or not grouped:
                 raise ValueError("its columns do not fit together")
             known = list(map(bytes.fromhex, keys))
             return cls(known, which, seqs, points, labels, require.labels(over_limit))
@@ -75,13 +77,9 @@ class Block(NamedTuple):
             raise SnapshotError(f"a block of the queue is damaged: {problem}") from problem
 
     def by_shard(self, shards: int) -> Iterator[tuple[int, "Block"]]:
-        """Yield the events of each shard; the order within a key stays."""
-        homes = [shard_of(key, shards) for key in self.keys]
-        if len(set(homes)) == 1:
-            yield homes[0], self
-            return
-        home = np.array(homes, dtype=np.int64)[self.which]
-        order = np.argsort(home, kind="stable")
+        """Yield the events of each shard, key by key; the order within a key stays."""
+        home = np.array([shard_of(key, shards) for key in self.keys], dtype=np.int64)[self.which]
+        order = np.argsort(home * len(self.keys) + self.which, kind="stable")
         starts = np.flatnonzero(np.diff(home[order], prepend=-1))
         for places in np.split(order, starts[1:]):
             if len(places):
@@ -114,16 +112,17 @@ class Block(NamedTuple):
         return Block(keys, which, *columns)
 
     def add_to(self, waiting: Waiting) -> None:
-        """Append the events to those that wait for their key."""
+        """Append the events of a block of the queue to those that wait for their key."""
         examples: list[Example | None] = list(single_rounds(self.points, self.labels))
         for place in np.flatnonzero(self.over_limit):
             examples[place] = None
-        queues = [waiting.setdefault(key, ([], [])) for key in self.keys]
-        rows = zip(self.which.tolist(), self.seqs.tolist(), examples, strict=True)
-        for which, number, example in rows:
-            numbers, known = queues[which]
-            numbers.append(number)
-            known.append(example)
+        seqs, start = self.seqs.tolist(), 0
+        counts = np.bincount(self.which, minlength=len(self.keys)).tolist()
+        for key, count in zip(self.keys, counts, strict=True):
+            numbers, known = waiting.setdefault(key, ([], []))
+            numbers += seqs[start : start + count]
+            known += examples[start : start + count]
+            start += count
 
 
 def checked(domain: Domain, xs: Any, ys: Any) -> tuple[Any, NDArray[np.uint8]]:

@@ -40,6 +40,7 @@ CREATE TABLE littlestone.queue (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, shard integer NOT NULL,
     held boolean NOT NULL DEFAULT false, events bigint NOT NULL, block bytea NOT NULL
 );
+ALTER TABLE littlestone.queue ALTER COLUMN block SET STORAGE EXTERNAL;
 CREATE INDEX queue_of_shard ON littlestone.queue (shard, id);
 CREATE TABLE littlestone.states (
     shard integer NOT NULL, key bytea NOT NULL, rounds bigint NOT NULL, state bytea NOT NULL,

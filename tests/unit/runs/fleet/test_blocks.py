@@ -53,7 +53,8 @@ def test_shards_and_lines_lose_and_reorder_nothing(
     assert found == expected
     wanted = {key: set(seqs[::2]) for key, (seqs, _) in expected.items() if key != KEYS[0]}
     some: Waiting = {}
-    Block.from_bytes(made(domain, rows).only(wanted).packed(), domain).add_to(some)
+    [(_, whole)] = made(domain, rows).by_shard(1)
+    Block.from_bytes(whole.only(wanted).packed(), domain).add_to(some)
     assert some == {
         key: (
             [seq for seq in seqs if seq in wanted[key]],
@@ -94,6 +95,7 @@ GOOD = made(IntegerRange(1024), [(0, 1, 3, 1)])
         GOOD._replace(which=np.array([7])).packed(),
         GOOD._replace(which=np.array([-1])).packed(),
         GOOD._replace(keys=[]).packed(),
+        made(IntegerRange(1024), [(1, 1, 3, 1), (0, 1, 3, 1)]).packed(),
         GOOD.packed()[:-1],
         GOOD.packed().replace(b", 1, 5, 1]", b", 1, 5, 3]"),
         GOOD.packed().replace(b", 1, 5, 1]", b', 1, 5, "O"]'),
