@@ -342,8 +342,9 @@ def point_reader(domain: Domain, feature: str | None, form: Form | None = None) 
     if feature is None:
         raise ValueError("feature must name the column of the point for this class (--feature)")
     whole, check = domain.size is not None, domain.check
-    # Most texts of numbers come again.
-    numbered = lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(partial(_numbered, check))
+    numbered: Callable[[Any], tuple[int, Point, None]] = partial(_numbered, check)
+    if domain.size is not None and domain.size <= _MOST_REMEMBERED:  # most texts come again
+        numbered = lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(numbered)
 
     def point(values: Sequence[Any]) -> tuple[Any, Any, None]:
         (value,) = values
