@@ -276,7 +276,7 @@ async def _taken(
         except ValueError as problem:
             receipts.append(wire.EventOut(name, error=str(problem)))
             worst = 422
-    outcomes = iter(await thread.put(events, len(sent)) if events else ())
+    outcomes = iter(await thread.ask(events, len(sent)) if events else ())
     filled = []
     for name, known in zip(names, receipts, strict=True):
         if known is None:

@@ -114,10 +114,6 @@ class RunThread:
             f"run {self.name!r} is not open; try again, or see the log of the service"
         )
 
-    async def ask(self, content: Sequence[Event] | Question) -> Any:
-        """Return what the run answers in its next turn (``put``)."""
-        return await self.put(content)
-
     @property
     def closing(self) -> bool:
         """Return whether the run is being closed."""
@@ -125,7 +121,7 @@ class RunThread:
 
     async def retire(self) -> bool:
         """Close the run if it has read no event; otherwise change nothing and return False."""
-        rounds = self.put(lambda run: run.rounds)
+        rounds = self.ask(lambda run: run.rounds)
         self._retiring = True  # no event can follow the question
         try:
             if await rounds:
@@ -143,7 +139,7 @@ class RunThread:
             self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
-    def put(self, content: Sequence[Event] | Question, sent: int = 0) -> "asyncio.Future[Any]":
+    def ask(self, content: Sequence[Event] | Question, sent: int = 0) -> "asyncio.Future[Any]":
         """Queue events or a question for the next turn.
 
         Args:

@@ -178,9 +178,13 @@ def test_why_a_run_cannot_be_opened_is_told_to_nobody(tmp_path: Path, monkeypatc
         monkeypatch.setattr(thread, "_opened", damaged)
         monkeypatch.setattr(DurableRun, "take", broken)
         event = Event("1", "k", 1, None, ("k", 1))
-        lost = asyncio.run_coroutine_threadsafe(thread.ask([event]), loop)
+
+        async def sent() -> Any:
+            return await thread.ask([event])
+
+        lost = asyncio.run_coroutine_threadsafe(sent(), loop)
         assert opening.wait(PATIENCE)
-        behind = asyncio.run_coroutine_threadsafe(thread.ask([event]), loop)
+        behind = asyncio.run_coroutine_threadsafe(sent(), loop)
         asyncio.run_coroutine_threadsafe(asyncio.sleep(0.01), loop).result(
             PATIENCE
         )  # it waits by now
