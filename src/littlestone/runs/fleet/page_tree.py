@@ -30,6 +30,7 @@ from littlestone.runs.intake.users import canonical_user, user_digests
 DIGEST_BYTES: Final = 16
 EMPTY_ROOT: Final = bytes(DIGEST_BYTES)
 _LEAF, _INNER = b"\0", b"\1"
+_EMPTY_LEAF: Final = _LEAF + bytes(2)
 _LARGEST_LEAF: Final = 3900  # two fit into a page of PostgreSQL, the old and the new one
 
 Fetch = Callable[[list[str]], dict[str, bytes]]
@@ -88,16 +89,17 @@ class PageTree:
             below: dict[str, tuple[bytes, list[bytes]]] = {}
             for path, (expected, within) in level.items():
                 page = found.get(path, b"")
-                if expected != EMPTY_ROOT and self._digest(page) != expected:
+                if expected == EMPTY_ROOT:
+                    page = _EMPTY_LEAF
+                elif self.digest(page) != expected:
                     continue  # nothing below it can be checked
-                if expected != EMPTY_ROOT and page.startswith(_INNER):
+                if page.startswith(_INNER):
                     self._inner[path] = page
                     for inner, part in self._split(path, within).items():
                         at = _slot(inner)
                         below[inner] = page[at : at + DIGEST_BYTES], part
                 else:
-                    leaf = {} if expected == EMPTY_ROOT else _unpacked(page)
-                    self._leaves.update(dict.fromkeys(within, (path, leaf)))
+                    self._leaves.update(dict.fromkeys(within, (path, _unpacked(page))))
             level = below
 
     def get(self, digest: bytes) -> bytes | None:
@@ -129,13 +131,14 @@ class PageTree:
         for depth in range(max(by_depth, default=0), 0, -1):
             for path in by_depth[depth]:
                 above, at = path[:-1], _slot(path)
-                page, digest = pages.get(above) or self._inner[above], self._digest(pages[path])
+                page, digest = pages.get(above) or self._inner[above], self.digest(pages[path])
                 pages[above] = page[:at] + digest + page[at + DIGEST_BYTES :]
                 by_depth[depth - 1].add(above)
-        return self._digest(pages[""]) if pages else self.root, pages
+        return self.digest(pages[""]) if pages else self.root, pages
 
-    def _digest(self, page: bytes) -> bytes:
-        return hashlib.blake2b(page, digest_size=DIGEST_BYTES, key=self.key).digest()
+    def digest(self, content: bytes) -> bytes:
+        """Return the digest of a page, or of the key of an entry."""
+        return hashlib.blake2b(content, digest_size=DIGEST_BYTES, key=self.key).digest()
 
     def _split(self, path: str, within: Iterable[bytes]) -> dict[str, list[bytes]]:
         """Group digests under a page by the page below it."""

@@ -9,7 +9,6 @@ root of a tree (``page_tree.py``) that holds the seals of all its states. A key 
 restored, deleted, inserted or altered is rejected, and its events wait; the others continue.
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,7 +22,7 @@ from littlestone.randomness.word_sources import labelled_keys
 from littlestone.runs.fleet.blocks import Block, Waiting, in_turn
 from littlestone.runs.fleet.database import shard_lock, store_pages, stored_pages
 from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
-from littlestone.runs.fleet.page_tree import DIGEST_BYTES, EMPTY_ROOT, PageTree
+from littlestone.runs.fleet.page_tree import EMPTY_ROOT, PageTree
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
 from littlestone.runs.journal.records import Release
@@ -114,11 +113,8 @@ class Worker:
         with self.connection.transaction():
             height, root = self._height(shard)
             blocks = self._blocks(shard)
-            tree = PageTree(
-                root,
-                partial(stored_pages, self.connection, "littlestone", shard),
-                key=self._page_key,
-            )
+            fetch = partial(stored_pages, self.connection, "littlestone", shard)
+            tree = PageTree(root, fetch, key=self._page_key)
             turn = self._computed(shard, {number: block for number, block, _ in blocks}, tree)
             if not turn.events and all(held for _, _, held in blocks):
                 return 0
@@ -180,8 +176,7 @@ class Worker:
         query = "SELECT key, state FROM littlestone.states WHERE shard = %s AND key = ANY(%b)"
         found = self.connection.execute(query, (shard, list(waiting)), binary=True)
         known: dict[bytes, bytes] = dict(found.fetchall())
-        digest = partial(hashlib.blake2b, digest_size=DIGEST_BYTES, key=self._page_key)
-        places = {label: digest(label).digest() for label in waiting}
+        places = {label: tree.digest(label) for label in waiting}
         tree.load(places.values())
         states, created = list[State](), list[State]()
         releases, early = list[tuple[bytes, Release]](), dict[bytes, set[int]]()
