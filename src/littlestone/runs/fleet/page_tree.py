@@ -18,6 +18,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -126,7 +127,7 @@ class PageTree:
                     leaves[below] = {digest: leaf[digest] for digest in part}
                 continue
             packed = struct.pack(f">{count}H", *sizes)
-            pages[path] = b"".join((_LEAF, count.to_bytes(2), *leaf, packed, *leaf.values()))
+            pages[path] = b"".join((_LEAF, count.to_bytes(2), packed, *leaf, *leaf.values()))
             by_depth[len(path)].add(path)
         for depth in range(max(by_depth, default=0), 0, -1):
             for path in by_depth[depth]:
@@ -151,14 +152,17 @@ class PageTree:
 
 
 def _unpacked(page: bytes) -> Leaf:
-    """Return the leaf of a page: a count, the digests, the bytes of the values of each, these."""
+    """Return the leaf of a page: a count, the bytes of the values of each digest, and these."""
     count = int.from_bytes(page[1:3])
-    sizes = struct.unpack_from(f">{count}H", page, 3 + DIGEST_BYTES * count)
-    at, leaf = 3 + (DIGEST_BYTES + 2) * count, Leaf()
-    for start, size in zip(range(3, 3 + DIGEST_BYTES * count, DIGEST_BYTES), sizes, strict=True):
-        leaf[page[start : start + DIGEST_BYTES]] = page[at : at + size]
-        at += size
-    return leaf
+    sizes = struct.unpack_from(f">{count}H", page, 3)
+    parts = _layout(sizes).unpack_from(page, 3 + 2 * count)
+    return dict(zip(parts[:count], parts[count:], strict=True))
+
+
+@lru_cache(maxsize=1 << 8)
+def _layout(sizes: tuple[int, ...]) -> struct.Struct:
+    """Return the layout of digests whose values have these sizes; most pages share one."""
+    return struct.Struct(f"{DIGEST_BYTES}s" * len(sizes) + "%ds" * len(sizes) % sizes)
 
 
 def _slot(path: str) -> int:
