@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Final
 
 from littlestone import require
-from littlestone.game.protocols import OnlineLearner
+from littlestone.game.protocols import OnlineLearner, require_base
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.sanitized.algorithm import SanitizedExpertsEngine
@@ -98,6 +98,7 @@ class SanitizedExperts(Budgeted):
         if self.base is None and self.sanitizer in ("auto", "realizable"):
             refuse_unknown_errors(self.concepts)
         learner = SparseMajority(self.concepts) if self.base is None else self.base
+        require_base(learner, self.concepts)
         require.settle(self, _learner=learner, plan=self._make_plan(learner))
 
     def _make_plan(self, learner: Any) -> ExpertsPlan:

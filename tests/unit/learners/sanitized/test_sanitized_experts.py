@@ -151,6 +151,12 @@ def test_bad_parameters_are_refused_by_name(wrong: dict[str, Any], name: str) ->
         recipe(Points(), **wrong)
 
 
+def test_a_base_for_other_points_is_refused() -> None:
+    """It would raise at the first example outside its domain: an error that depends on data."""
+    with pytest.raises(ValueError, match="base must learn over the domain of concepts"):
+        recipe(Points(9), base=StandardOptimal(Points(3)))
+
+
 def test_a_sanitizer_that_spends_everything_is_refused() -> None:
     family = HistogramFamily(concepts=SparseSets(2), epsilon=9.0, delta=1e-4)
     with pytest.raises(ValueError, match="sanitizer must leave"):
