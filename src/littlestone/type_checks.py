@@ -157,13 +157,15 @@ def require_fit(name: str, value: Any, hint: Any) -> None:
 
 
 def _what_lacks(value: Any, hint: Any) -> str:
-    """Describe the members that a value lacks for a protocol."""
+    """Describe the members that a value lacks for a protocol, and why if its class says so."""
     wanted = [one for one in (hint, *get_args(hint)) if getattr(one, "_is_protocol", False)]
     if not wanted or isinstance(value, _BUILT_IN):
         return ""
     kind: Any = type(value)
-    lacking = min((_lacking(kind, one) for one in wanted), key=len)
-    return f", which lacks {', '.join(sorted(lacking))}"
+    own = getattr(value, "__dict__", {}).keys()
+    lacking = min((_lacking(kind, one) - own for one in wanted), key=len)
+    why = getattr(kind, "_why_lacking", "")
+    return f", which lacks {', '.join(sorted(lacking))}{why and f': {why}'}"
 
 
 def _may_be(kind: type, hint: Any) -> bool:

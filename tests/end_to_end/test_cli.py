@@ -41,6 +41,39 @@ def test_dimension_as_json() -> None:
     assert record["Littlestone"] == 1 and record["concepts"] is None
 
 
+@pytest.fixture
+def three_labels(tmp_path: Path) -> str:
+    matrix = tmp_path / "matrix.csv"
+    matrix.write_text("0,2,1\n1,1,0\n2,2,2\n0,0,0\n0,2,0\n2,1,1\n", encoding="utf-8")
+    return f"finite:{matrix}"
+
+
+def test_a_file_may_have_three_labels(three_labels: str) -> None:
+    record = json.loads(run("dimension", three_labels, "--json").output)
+    assert record == {"class": three_labels, "concepts": 6, "Littlestone": 2}
+    options = ("--class", three_labels, "--rounds", "500", "--seed", "1", "--json")
+    assert json.loads(run("play", *options).output)["mistakes"] == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("recommend", "--rounds", "100", "--class"),
+        ("play", "--learner", "private-majority", "--class"),
+        ("play", "--adversary", "random", "--class"),
+        ("audit", "--learner", "private-keys", "--class"),
+        ("optimum",),
+        ("bounds", "--class"),
+        ("dimension", "--tree"),
+    ],
+)
+def test_what_is_for_two_labels_rejects_three(
+    arguments: tuple[str, ...], three_labels: str
+) -> None:
+    result = run(*arguments, three_labels)
+    assert result.exit_code != 0 and "these are for two labels" in str(result.exception)
+
+
 def test_play_as_json_reports_the_mistakes() -> None:
     result = run("play", "--class", "thresholds:100", "--rounds", "500", "--seed", "1", "--json")
     record = json.loads(result.output)

@@ -13,13 +13,13 @@ from typing import Any, Final, cast
 from littlestone import require
 from littlestone.choose.auto import auto, class_over
 from littlestone.choose.catalogue import CLASSES, LEARNERS, class_from_spec, lookup
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.protocols import ConceptClass, OnlineClass
 from littlestone.concepts.schema import Schema
 from littlestone.errors import SnapshotError, StoreError
 from littlestone.learners.forms import form_of, from_form
 from littlestone.learners.run import PrivateLearner, recipe_from_form
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.type_checks import fits
+from littlestone.type_checks import fits, require_fit
 
 SETTINGS: Final = ("agnostic", "realizable")
 ADVERSARIES: Final = ("oblivious", "adaptive")
@@ -207,6 +207,8 @@ def _space(over: Any) -> ConceptClass | Schema:
         return Schema.from_json(list(over))
     if isinstance(over, Schema) or fits(over, ConceptClass):
         return cast("ConceptClass | Schema", over)
+    if fits(over, OnlineClass):
+        require_fit("over", over, ConceptClass)
     raise ValueError(
         f"over must be a schema, a concept class or the name of one, as in 'thresholds:64', got "
         f"over={require.shown(over):.200}"

@@ -1,6 +1,6 @@
 """Implement the commands that print the catalogue: ``classes``, ``learners``, ``dimension``."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich.console import Console
@@ -10,7 +10,8 @@ from littlestone.cli.options import AsJson, ClassSpec
 from littlestone.cli.output import print_json, print_table
 from littlestone.cli.outside import class_named
 from littlestone.concepts.finite_dimensions import shattered_tree
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.protocols import ConceptClass, OnlineClass
+from littlestone.type_checks import fits
 
 
 def classes(as_json: AsJson = False) -> None:
@@ -47,10 +48,15 @@ def dimension(
     tree: Annotated[bool, typer.Option("--tree", help="Print a shattered tree.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the dimensions of a class; an unknown one is shown as unknown, with the reason."""
+    """Print the dimensions of a class; an unknown one is shown as unknown, with the reason.
+
+    A class with more than two labels has a Littlestone dimension only.
+    """
     concepts = class_named(spec)
-    found = {name: _value(concepts, attribute) for name, attribute in DIMENSIONS.items()}
-    drawn = shattered_tree(concepts).text() if tree else None
+    two = fits(concepts, ConceptClass)
+    known = DIMENSIONS if two else {"Littlestone": DIMENSIONS["Littlestone"]}
+    found = {name: _value(concepts, attribute) for name, attribute in known.items()}
+    drawn = shattered_tree(cast("ConceptClass", concepts)).text() if tree else None
     if as_json:
         record = {"class": spec, "concepts": concepts.size, **found}
         print_json(record if drawn is None else {**record, "tree": drawn})
@@ -62,7 +68,7 @@ def dimension(
         Console().print(drawn, markup=False, highlight=False)
 
 
-def _value(concepts: ConceptClass, attribute: str) -> int | str:
+def _value(concepts: OnlineClass, attribute: str) -> int | str:
     try:
         return int(getattr(concepts, attribute))
     except ValueError as unknown:

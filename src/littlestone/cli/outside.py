@@ -10,11 +10,12 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from littlestone.choose.catalogue import LEARNERS, class_from_spec, lookup
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.choose.catalogue import LEARNERS, lookup
+from littlestone.concepts.entry import online_class_from_spec
+from littlestone.concepts.protocols import OnlineClass
 
 
-def learner_named(name: str, concepts: ConceptClass, **budget: Any) -> Any:
+def learner_named(name: str, concepts: OnlineClass, **budget: Any) -> Any:
     """Return the recipe of a learner of the catalogue, or of the class that ``mine.py:Mine`` names.
 
     A user's class gets those of ``concepts``, ``rounds``, ``epsilon`` and ``delta`` that its
@@ -28,12 +29,15 @@ def learner_named(name: str, concepts: ConceptClass, **budget: Any) -> Any:
     return recipe(**given)
 
 
-def class_named(spec: str) -> ConceptClass:
-    """Return the class of a specification, as in ``thresholds:8`` or ``mine.py:Grid:8,3``."""
+def class_named(spec: str) -> OnlineClass:
+    """Return the class of a specification, as in ``thresholds:8`` or ``mine.py:Grid:8,3``.
+
+    It may have any number of labels.
+    """
     if not _is_outside(spec):
-        return class_from_spec(spec)
+        return online_class_from_spec(spec)
     found, arguments = _found(spec)
-    made: ConceptClass = found(*map(_read, arguments)) if callable(found) else found
+    made: OnlineClass = found(*map(_read, arguments)) if callable(found) else found
     return made
 
 

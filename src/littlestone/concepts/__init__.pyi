@@ -13,7 +13,6 @@ from littlestone.concepts.classes.finite import union as union
 from littlestone.concepts.classes.finite import xor as xor
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces as MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals as Intervals
-from littlestone.concepts.classes.multiclass import MulticlassState as MulticlassState
 from littlestone.concepts.classes.multiclass import MulticlassTable as MulticlassTable
 from littlestone.concepts.classes.sparse_sets import KeySets as KeySets
 from littlestone.concepts.classes.sparse_sets import Points as Points
@@ -43,12 +42,14 @@ from littlestone.concepts.hypotheses.layered_tree import LayeredTree as LayeredT
 from littlestone.concepts.hypotheses.rules import Rule as Rule
 from littlestone.concepts.hypotheses.rules import Scorecard as Scorecard
 from littlestone.concepts.hypotheses.rules import Scorecards as Scorecards
+from littlestone.concepts.hypotheses.tables import LabelTable as LabelTable
 from littlestone.concepts.hypotheses.tables import TableHypothesis as TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote as MajorityVote
 from littlestone.concepts.json_form import hypothesis_from_json as hypothesis_from_json
 from littlestone.concepts.protocols import ConceptClass as ConceptClass
 from littlestone.concepts.protocols import Domain as Domain
 from littlestone.concepts.protocols import Hypothesis as Hypothesis
+from littlestone.concepts.protocols import OnlineClass as OnlineClass
 from littlestone.concepts.schema import Category as Category
 from littlestone.concepts.schema import LabelledSchema as LabelledSchema
 from littlestone.concepts.schema import Numeric as Numeric

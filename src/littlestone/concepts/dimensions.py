@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Label
+from littlestone.concepts.protocols import ConceptClass, Label, OnlineClass
 
 Labelling = tuple[Label, ...]
 
@@ -24,7 +24,7 @@ _LARGEST_MATRIX = 1 << 22
 
 
 @require.checked
-def littlestone_dimension(concepts: ConceptClass) -> int:
+def littlestone_dimension(concepts: OnlineClass) -> int:
     """Return the depth of the deepest tree that ``concepts`` shatters; -1 if it is empty."""
     return concepts.littlestone_dimension
 

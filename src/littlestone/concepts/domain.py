@@ -19,6 +19,8 @@ from littlestone.concepts.protocols import Domain, Point
 _LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
 _FEW = 4  # up to this many are checked one by one: an array has a fixed cost
 MOST_SAMPLED = 1 << 24
+MOST_LABELS = 256
+"""Rules answer with a byte."""
 
 
 @require.checked
@@ -84,6 +86,51 @@ class IntegerRange:
 
     def _refusal(self, x: Any) -> ValueError:
         return ValueError(f"x must be an integer from 0 to {self.n - 1}, got x={require.shown(x)}")
+
+
+@require.checked
+@dataclass(frozen=True, slots=True)
+class LabelledRange:
+    """The integers 0 .. n-1, with labels 0 .. label_count-1.
+
+    It is not an ``IntegerRange`` and equals none: what is made for two labels must not take it.
+
+    >>> LabelledRange(4, 3).check(3), LabelledRange(4, 3) == IntegerRange(4)
+    (3, False)
+    """
+
+    n: int
+    label_count: int
+
+    def __post_init__(self) -> None:
+        require.plain(self)
+        require.integer(label_count=self.label_count, at_least=2, at_most=MOST_LABELS)
+        IntegerRange(self.n)
+
+    @property
+    def size(self) -> int:
+        """The number of points."""
+        return self.n
+
+    @property
+    def label_values(self) -> tuple[int, ...]:
+        """The labels."""
+        return tuple(range(self.label_count))
+
+    def check(self, x: Any, /) -> int:
+        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
+        return IntegerRange(self.n).check(x)
+
+    def check_many(self, xs: Any, /) -> NDArray[np.int64]:
+        """Return the points as one int64 array; the error names the first bad one."""
+        return IntegerRange(self.n).check_many(xs)
+
+    def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
+        """Return uniform points."""
+        return IntegerRange(self.n).sample(count, generator)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.n))
 
 
 @require.checked

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import littlestone.concepts.classes
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.protocols import ConceptClass, OnlineClass
 from littlestone.registry import discovered, lookup
+from littlestone.type_checks import require_fit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,7 @@ class ClassEntry:
     """
 
     name: str
-    build: Callable[..., ConceptClass]
+    build: Callable[..., OnlineClass]
     example: str
     summary: str
     arguments: tuple[Callable[[str], Any], ...] = (int,)
@@ -40,7 +41,7 @@ def every_class() -> Mapping[str, ClassEntry]:
 
 
 def class_from_spec(spec: str) -> ConceptClass:
-    """Build a concept class from ``name:args``.
+    """Build a concept class from ``name:args``; ValueError if it has more than two labels.
 
     >>> class_from_spec("thresholds:16").littlestone_dimension
     4
@@ -51,6 +52,13 @@ def class_from_spec(spec: str) -> ConceptClass:
 conjunctions, disjunctions, finite, halfspaces, intervals, keys, points, sparse-sets, stumps, \
 thresholds, trees
     """
+    found = online_class_from_spec(spec)
+    require_fit("class", found, ConceptClass)
+    return cast("ConceptClass", found)
+
+
+def online_class_from_spec(spec: str) -> OnlineClass:
+    """Build a class from ``name:args``, with any number of labels."""
     name, _, rest = spec.partition(":")
     entry = lookup(every_class(), name, kind="class")
     given = rest.split(",") if rest else []

@@ -25,7 +25,7 @@ from littlestone.concepts.hypotheses.linear import LinearHypothesis
 from littlestone.concepts.hypotheses.rules import Rule, Scorecard, Scorecards
 from littlestone.concepts.hypotheses.runs import StepFunction, runs_of
 from littlestone.concepts.hypotheses.support import FiniteSupport, support_of, votes_on_supports
-from littlestone.concepts.hypotheses.tables import RecordTable, TableHypothesis
+from littlestone.concepts.hypotheses.tables import LabelTable, RecordTable, TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote, domain_of
 from littlestone.concepts.hypotheses.weighted_vote import WeightedVote
 from littlestone.concepts.protocols import Domain, Hypothesis
@@ -46,8 +46,8 @@ def hypothesis_from_json(data: Any) -> Hypothesis:
     Traceback (most recent call last):
     ...
     ValueError: unknown kind of hypothesis 'oracle'; there are: box, conjunction, cube_table, \
-decision_tree, halfspace, layered_tree, majority_vote, record_table, rule, scorecard, scorecards, \
-steps, support, table, threshold, weighted_features, weighted_vote
+decision_tree, halfspace, label_table, layered_tree, majority_vote, record_table, rule, scorecard, \
+scorecards, steps, support, table, threshold, weighted_features, weighted_vote
     """
     return _read(data, _DEEPEST)
 
@@ -87,6 +87,7 @@ READERS: dict[str, Reader] = {
     "cube_table": CubeTable.from_json,
     "decision_tree": DecisionTree.from_json,
     "halfspace": LinearHypothesis.from_json,
+    "label_table": LabelTable.from_json,
     "layered_tree": LayeredTree.from_json,
     "record_table": RecordTable.from_json,
     "rule": Rule.from_json,

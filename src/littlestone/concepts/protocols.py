@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 Point = Hashable
 Label = int
 Example = tuple[Point, Label]
-Tally = Mapping[Point, tuple[int, int]]
-"""For each point, the counts of label 0 and label 1."""
+Tally = Mapping[Point, tuple[int, ...]]
+"""For each point, the counts of label 0, label 1 and so on."""
 
 
 @runtime_checkable
 class Hypothesis(Protocol):
-    """A total function from the domain to {0, 1}, as a value.
+    """A total function from the domain to its labels, mostly {0, 1}, as a value.
 
     Two hypotheses over one domain are equal exactly if they are the same function.
     """
@@ -83,7 +83,7 @@ class VersionSpace(Protocol):
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
         """Yield examples that some concept here fits and ``hypothesis`` mispredicts.
 
-        In a fixed order, each point at most once, without scanning an unbounded domain:
+        In a fixed order, each example at most once, without scanning an unbounded domain:
         empty exactly when every concept here equals ``hypothesis``.
         """
 
@@ -93,8 +93,12 @@ class VersionSpace(Protocol):
     def __hash__(self) -> int: ...
 
 
-class ConceptClass(Protocol):
-    """A set of functions from a domain to {0, 1}; a frozen, public value."""
+class OnlineClass(Protocol):
+    """A set of functions from a domain to its labels; a frozen, public value.
+
+    The domain says how many labels there are (``schema.label_values``). More than two suffice for
+    games without privacy; everything private takes a ``ConceptClass``.
+    """
 
     @property
     def domain(self) -> Domain:
@@ -108,6 +112,21 @@ class ConceptClass(Protocol):
     def littlestone_dimension(self) -> int:
         """The Littlestone dimension."""
 
+    def version_space(self) -> VersionSpace:
+        """Return all concepts, before any example."""
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        """Return the mistakes of the best concept in hindsight."""
+
+    def concepts(self) -> Iterator[Hypothesis]:
+        """Yield the concepts in a fixed order; endless when infinite."""
+
+    def __hash__(self) -> int: ...
+
+
+class ConceptClass(OnlineClass, Protocol):
+    """A set of functions from a domain to {0, 1}."""
+
     @property
     def vc_dimension(self) -> int:
         """The VC dimension."""
@@ -119,14 +138,3 @@ class ConceptClass(Protocol):
     @property
     def dual_vc_dimension(self) -> int:
         """The VC dimension of the dual class."""
-
-    def version_space(self) -> VersionSpace:
-        """Return all concepts, before any example."""
-
-    def fewest_mistakes(self, tally: Tally, /) -> int:
-        """Return the mistakes of the best concept in hindsight."""
-
-    def concepts(self) -> Iterator[Hypothesis]:
-        """Yield the concepts in a fixed order; endless when infinite."""
-
-    def __hash__(self) -> int: ...

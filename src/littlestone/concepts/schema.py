@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.canonical_key import whole_numbers
-from littlestone.concepts.domain import MOST_SAMPLED
+from littlestone.concepts.domain import MOST_LABELS, MOST_SAMPLED, LabelledRange
 from littlestone.concepts.protocols import Domain
 from littlestone.concepts.records.buckets import Buckets as Buckets
 from littlestone.concepts.records.columns import eager_frame, frame_columns, is_frame
@@ -39,9 +39,6 @@ PAID: Final = "private-ranges"
 
 LABEL: Final = "label"
 """The entry of this name is not a field: it declares the labels."""
-
-MOST_LABELS: Final = 256
-"""Rules answer with a byte."""
 
 _MANY: Final = 16  # records; with fewer, columns are slower
 
@@ -349,7 +346,7 @@ def label_values(domain: Domain) -> tuple[Any, ...]:
     >>> label_values(IntegerRange(8))
     (0, 1)
     """
-    return domain.label_values if isinstance(domain, Schema) else (0, 1)
+    return domain.label_values if isinstance(domain, Schema | LabelledRange) else (0, 1)
 
 
 def label_number(domain: Domain, value: Any) -> int:

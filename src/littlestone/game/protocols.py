@@ -3,7 +3,7 @@
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Protocol, Self, runtime_checkable
 
-from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, OnlineClass
 from littlestone.randomness import Randomness
 
 
@@ -62,7 +62,7 @@ class Learner(Player, Protocol):
     """A player whose hypotheses are for the domain of a concept class."""
 
     @property
-    def concepts(self) -> ConceptClass:
+    def concepts(self) -> OnlineClass:
         """The class that is learned."""
 
 
@@ -102,7 +102,7 @@ class Adversary(Opponent, Protocol):
     """An opponent whose examples are for a concept class."""
 
     @property
-    def concepts(self) -> ConceptClass:
+    def concepts(self) -> OnlineClass:
         """The class that examples come from."""
 
     @property
@@ -162,7 +162,7 @@ class OnlineLearner(Protocol):
     """
 
     @property
-    def concepts(self) -> ConceptClass:
+    def concepts(self) -> OnlineClass:
         """The class that is learned."""
 
     @property

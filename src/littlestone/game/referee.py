@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.capabilities import Trackable, Tracker
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.protocols import ConceptClass, Domain, Example, Label, Point, VersionSpace
+from littlestone.concepts.protocols import Domain, Example, Label, OnlineClass, Point, VersionSpace
+from littlestone.concepts.schema import label_values
 from littlestone.concepts.trackers import one_by_one
 from littlestone.errors import NotRealizableError
 
@@ -25,6 +26,7 @@ class ExampleCounts:
         self.singles: defaultdict[Example, int] = defaultdict(int)
         """For the loop to add to."""
         self._check = domain.check
+        self._labels = len(label_values(domain))
         self._waiting: list[NDArray[np.int64]] = []
         self._many_waiting = 0
         small = isinstance(domain, IntegerRange) and domain.n <= _LARGEST_TABLE
@@ -44,16 +46,17 @@ class ExampleCounts:
         for x, y in zip(points, labels.tolist(), strict=True):
             self.singles[check(x), y] += 1
 
-    def tally(self) -> dict[Point, tuple[int, int]]:
-        """Return how often each point came with label 0 and with label 1."""
-        counts: dict[Point, tuple[int, int]] = {}
+    def tally(self) -> dict[Point, tuple[int, ...]]:
+        """Return how often each point came with each label."""
+        nothing = (0,) * self._labels
+        counts: dict[Point, tuple[int, ...]] = {}
         for (x, y), times in self.singles.items():
-            zeros, ones = counts.get(x, (0, 0))
-            counts[x] = (zeros, ones + times) if y else (zeros + times, ones)
+            before = counts.get(x, nothing)
+            counts[x] = (*before[:y], before[y] + times, *before[y + 1 :])
         self._enter()
         by_point = self._table.reshape(-1, 2)
         for x in np.flatnonzero(by_point.any(axis=1)).tolist():
-            zeros, ones = counts.get(x, (0, 0))
+            zeros, ones = counts.get(x, nothing)
             more_zeros, more_ones = by_point[x].tolist()
             counts[x] = zeros + more_zeros, ones + more_ones
         return counts
@@ -84,23 +87,24 @@ class ConsistencyTracker:
     False
     """
 
-    def __init__(self, concepts: ConceptClass) -> None:
+    def __init__(self, concepts: OnlineClass) -> None:
         self._tracker, self._domain = _tracker_for(concepts), concepts.domain
+        self._labels = len(label_values(concepts.domain))
 
     def observe(self, x: Any, y: Label, /) -> bool:
         """Return whether some concept fits this example and all before it."""
-        return self._tracker.observe(self._domain.check(x), require.label(y))
+        return self._tracker.observe(self._domain.check(x), require.label(y, count=self._labels))
 
     def observe_many(self, xs: Any, ys: Any, /) -> int:
         """Return how many leading examples of a block some concept fits, with all before."""
-        points, labels = self._domain.check_many(xs), require.labels(ys)
+        points, labels = self._domain.check_many(xs), require.labels(ys, self._labels)
         if len(points) != len(labels):
             raise ValueError(f"xs and ys must be equally long, got {len(points)}, {len(labels)}")
         return self._tracker.observe_many(points, labels) if len(labels) else 0
 
 
 def contradicted(
-    concepts: ConceptClass, played: Sequence[Example], example: Example
+    concepts: OnlineClass, played: Sequence[Example], example: Example
 ) -> list[Example]:
     """Return a minimal set of played examples that contradicts ``example``.
 
@@ -132,7 +136,7 @@ def _fits(space: VersionSpace, examples: Iterable[Example]) -> bool:
     return not space.is_empty
 
 
-def _tracker_for(concepts: ConceptClass) -> Tracker:
+def _tracker_for(concepts: OnlineClass) -> Tracker:
     if isinstance(concepts, Trackable):
         return concepts.tracker()
     if isinstance(concepts.domain, IntegerRange) and concepts.domain.size <= _LARGEST_BITMAP:
@@ -143,7 +147,7 @@ def _tracker_for(concepts: ConceptClass) -> Tracker:
 class _PlainTracker:
     """Restricts the version space, except for recent duplicates."""
 
-    def __init__(self, concepts: ConceptClass) -> None:
+    def __init__(self, concepts: OnlineClass) -> None:
         self._check = concepts.domain.check
         self._left = concepts.version_space()
         self._met: set[tuple[Point, Label]] = set()
@@ -170,7 +174,7 @@ class _PlainTracker:
 class _TableTracker:
     """Restricts the version space once for each of the 2n possible examples."""
 
-    def __init__(self, concepts: ConceptClass, n: int) -> None:
+    def __init__(self, concepts: OnlineClass, n: int) -> None:
         self._left = concepts.version_space()
         self._met = np.zeros(2 * n, dtype=bool)
 
@@ -201,9 +205,10 @@ class Referee:
     counts examples, and memory grows with the number of distinct ones.
     """
 
-    def __init__(self, concepts: ConceptClass, *, realizable: bool) -> None:
+    def __init__(self, concepts: OnlineClass, *, realizable: bool) -> None:
         self._concepts = concepts
         self._domain = concepts.domain
+        self._labels = len(label_values(concepts.domain))
         self._tracker = ConsistencyTracker(concepts) if realizable else None
         self._counts = ExampleCounts(concepts.domain)
         self.admitted: dict[Any, Example] = {}
@@ -218,7 +223,7 @@ class Referee:
         """Return the example in canonical form, or raise an error that names the round."""
         try:
             x, y = example
-            x, y = self._domain.check(x), require.label(y)
+            x, y = self._domain.check(x), require.label(y, count=self._labels)
         except (TypeError, ValueError) as refusal:
             raise ValueError(f"round {round_number}: {refusal}") from None
         if self._tracker is not None and not self._tracker.observe(x, y):
@@ -229,10 +234,11 @@ class Referee:
     def admit_many(self, xs: Any, ys: Any, round_number: int) -> tuple[Any, NDArray[np.uint8]]:
         """Return the valid examples at the head of a block; raise if its first is not valid."""
         try:
-            points, labels = self._domain.check_many(xs), require.labels(ys)
+            points, labels = self._domain.check_many(xs), require.labels(ys, self._labels)
         except (TypeError, ValueError):
             valid = self._leading_valid(xs, ys, round_number)
-            points, labels = self._domain.check_many(xs[:valid]), require.labels(ys[:valid])
+            points = self._domain.check_many(xs[:valid])
+            labels = require.labels(ys[:valid], self._labels)
         if not 0 < len(labels) == len(points):
             raise ValueError(
                 f"round {round_number}: a plan needs equally many points and labels, "
@@ -275,7 +281,7 @@ class Referee:
         for i, (x, y) in enumerate(zip(xs, ys, strict=False)):
             try:
                 self._domain.check(x)
-                require.label(y)
+                require.label(y, count=self._labels)
             except (TypeError, ValueError) as refusal:
                 if i:
                     return i

@@ -10,7 +10,8 @@ from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 from littlestone.game.protocols import Learner, OnlineLearner, Player
 from littlestone.randomness import Randomness
 
-_UNKNOWN: Final = 2
+_UNKNOWN: Final = 2  # of two labels
+_NONE: Final = -1
 _LARGEST_TABLE: Final = 1 << 22
 _MOST_KEYS: Final = 1 << 16
 _FIRST_WINDOW: Final = 64
@@ -128,7 +129,7 @@ class _Labels(dict[Point, Label]):
     """A cache of fixed labels; cleared before it grows too large."""
 
     def __missing__(self, x: Point) -> Label:
-        return _UNKNOWN
+        return _NONE
 
     def __setitem__(self, x: Point, y: Label) -> None:
         if len(self) >= _MOST_KEYS:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import littlestone.learners
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.protocols import ConceptClass, OnlineClass
 from littlestone.registry import discovered, loaded
 
 
@@ -69,7 +69,7 @@ class LearnerEntry:
         """The name of the class of its recipes."""
         return self.place.partition(":")[2].partition(".")[0]
 
-    def build(self, concepts: ConceptClass, *, delta: float, **budget: Any) -> Any:
+    def build(self, concepts: OnlineClass, *, delta: float, **budget: Any) -> Any:
         """Return the recipe for a class and a budget."""
         recipe = loaded(self.place)
         if not self.private:

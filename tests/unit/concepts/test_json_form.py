@@ -13,6 +13,7 @@ from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.multiclass import MulticlassTable
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -50,6 +51,7 @@ HYPOTHESES: list[Any] = [
         (DecisionTree(with_label_before(THREE), ((0, 0, 0), 1, 3)),),
     ),
     DecisionTree(THREE, 2),
+    *islice(MulticlassTable([[0, 2], [1, 1]]).concepts(), 2),
     MajorityVote([*islice(Thresholds(5).concepts(), 3)]),
     MajorityVote([MajorityVote([FiniteSupport.on(1)])]),
     WeightedVote(zip(STUMPS.rules[1:4], (3, 2, 1), strict=True)),

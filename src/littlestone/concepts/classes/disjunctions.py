@@ -110,7 +110,8 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
         """Return the mistakes of the best concept by branch and bound; exponential in k."""
-        counts = [(mask_of(self.domain.check(x)), *two) for x, two in tally.items()]
+        check = self.domain.check
+        counts = [(mask_of(check(x)), zeros, ones) for x, (zeros, ones) in tally.items()]
         counts.sort(key=lambda entry: -entry[2])
         return _Search(counts, self.k).fewest()
 

@@ -7,13 +7,13 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path
-from reprlib import repr as shorten
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.classes.multiclass import MulticlassTable, label_matrix
 from littlestone.concepts.classes.version_spaces import BitSetSpace
 from littlestone.concepts.dimensions import BitSetDimension, bit_set, bit_set_vc_dimension
 from littlestone.concepts.domain import IntegerRange
@@ -24,6 +24,7 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Poin
 
 _MEMO_ENTRIES = 1 << 16
 _LARGEST_MATRIX = 1 << 28
+_TWO = "0 and 1 (MulticlassTable takes more labels)"
 
 
 @require.checked
@@ -39,7 +40,7 @@ class FiniteClass:
     """
 
     def __init__(self, matrix: Any) -> None:
-        self.matrix: NDArray[np.uint8] = np.unique(_binary_matrix(matrix), axis=0)
+        self.matrix: NDArray[np.uint8] = np.unique(label_matrix(matrix, 2, _TWO), axis=0)
         self.matrix.flags.writeable = False
         self.domain = IntegerRange(self.matrix.shape[1])
         self.size = self.matrix.shape[0]
@@ -208,29 +209,9 @@ def _refuse_large(entries: int) -> None:
         raise ValueError(f"a matrix of {entries} labels is too large; at most {_LARGEST_MATRIX}")
 
 
-def _binary_matrix(matrix: Any) -> NDArray[np.uint8]:
-    try:
-        array = np.asarray(matrix)
-    except ValueError:
-        raise ValueError(
-            f"matrix must have rows of one length, got matrix={shorten(matrix)}"
-        ) from None
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(
-            f"matrix must have rows (concepts) and columns (points), got matrix={shorten(matrix)}"
-        )
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"matrix must hold only 0 and 1, got matrix={shorten(matrix)}")
-    bad = np.argwhere((array != 0) & (array != 1))
-    if len(bad):
-        concept, point = bad[0].tolist()
-        value = array[concept, point].item()
-        raise ValueError(f"matrix must hold only 0 and 1, got matrix[{concept}, {point}]={value!r}")
-    return array.astype(np.uint8)
-
-
-def _from_file(path: str) -> FiniteClass:
-    return FiniteClass(np.loadtxt(Path(path), delimiter=",", ndmin=2))
+def _from_file(path: str) -> FiniteClass | MulticlassTable:
+    matrix = np.loadtxt(Path(path), delimiter=",", ndmin=2)
+    return MulticlassTable(matrix) if (matrix > 1).any() else FiniteClass(matrix)
 
 
 CLASSES = (
@@ -238,7 +219,7 @@ CLASSES = (
         name="finite",
         build=_from_file,
         example="finite:matrix.csv",
-        summary="a 0/1 matrix, one concept a row, one point a column",
+        summary="a matrix of labels 0, 1, …, one concept a row, one point a column",
         arguments=(str,),
     ),
 )

@@ -1,71 +1,164 @@
-"""Finite classes with more than two labels: their Littlestone dimension, and the learner for it."""
+"""Finite classes with more than two labels: dimension, version spaces, optimal predictions."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from reprlib import repr as shorten
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.classes.version_spaces import BitSetSpace
 from littlestone.concepts.dimensions import bit_set
-from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.protocols import Label
+from littlestone.concepts.domain import MOST_LABELS, LabelledRange
+from littlestone.concepts.hypotheses.tables import LabelTable
+from littlestone.concepts.protocols import Hypothesis, Label, Tally
 
-_MOST_LABELS: Final = 256
 _MEMO_ENTRIES: Final = 1 << 18
 
 
 @require.checked
 class MulticlassTable:
-    """The rows of a matrix of labels 0 .. 255 as concepts over the points 0 .. columns-1.
+    """The rows of a matrix of labels as concepts over the points 0 .. columns-1.
 
     A tree is shattered if each of its nodes is a point, its two edges have *different labels*, and
     some concept follows each path: with two labels this is the dimension of ``FiniteClass``. Equal
-    rows are one concept. Privacy: none; private learners of concept classes have two labels.
+    rows are one concept, and rows are sorted. ``StandardOptimal`` learns the class, and
+    ``MistakeForcing`` plays against it.
 
-    Source: Daniely, Sabato, Ben-David and Shalev-Shwartz (2015), Section 5. The standard optimal
-    algorithm predicts the label that keeps the largest dimension, and errs at most
-    ``littlestone_dimension`` times on realizable streams; no deterministic learner has a smaller
-    bound. Ties go to the smallest label.
+    Privacy: none; private learners of concept classes have two labels and reject this class.
+
+    Source: [DSBS15]. The standard optimal algorithm predicts the label that keeps the
+    largest dimension (ties go to the smallest label), and errs at most ``littlestone_dimension``
+    times on realizable streams; no deterministic learner has a smaller bound.
+
+    Args:
+        matrix: One row for each concept, one column for each point.
+        label_count: How many labels there are; by default the largest in the matrix and those
+            below it, at least two.
 
     >>> table = MulticlassTable([[0, 0], [1, 2], [2, 2]])
-    >>> table.size, table.littlestone_dimension
-    (3, 1)
-    >>> state = table.start().after(0, 2)
-    >>> state.labels, state.failed
-    ((2, 2), False)
+    >>> table.size, table.label_count, table.littlestone_dimension
+    (3, 3, 1)
+    >>> table.version_space().restrict(0, 2).standard_optimal().labels
+    (2, 2)
     """
 
-    def __init__(self, matrix: Any) -> None:
-        self.matrix: NDArray[np.uint8] = np.unique(_label_matrix(matrix), axis=0)
+    _why_lacking: ClassVar[str] = (
+        "these are for two labels; StandardOptimal learns tables with more of them without "
+        "privacy, and DisjointBatches learns private decision trees over records with declared "
+        "labels"
+    )
+
+    def __init__(self, matrix: Any, *, label_count: int | None = None) -> None:
+        most = MOST_LABELS if label_count is None else label_count
+        require.integer(label_count=most, at_least=2, at_most=MOST_LABELS)
+        wanted = f"whole numbers from 0 to {most - 1}"
+        self.matrix: NDArray[np.uint8] = np.unique(label_matrix(matrix, most, wanted), axis=0)
         self.matrix.flags.writeable = False
+        self.label_count = max(2, int(self.matrix.max()) + 1) if label_count is None else most
         self.size, points = self.matrix.shape
-        self.domain = IntegerRange(points)
-        self._everything = (1 << self.size) - 1
-        self._sides: tuple[dict[Label, int], ...] = tuple(
+        self.domain = LabelledRange(points, self.label_count)
+        self.sides: tuple[dict[Label, int], ...] = tuple(
             {int(label): bit_set(column == label) for label in np.unique(column)}
             for column in self.matrix.T
         )
-        self._known: dict[tuple[int, int], bool] = {}
+        self._everything = (1 << self.size) - 1
+        self._dimensions = SplitDimension(self.sides)
 
     @property
     def littlestone_dimension(self) -> int:
         """The multiclass Littlestone dimension."""
-        return self._dimension(self._everything)
+        return self._dimensions.dimension(self._everything)
 
-    def start(self) -> "MulticlassState":
-        """Return the standard optimal algorithm before any example."""
-        return MulticlassState(self, self._everything)
+    def version_space(self) -> "MulticlassSpace":
+        """Return all concepts, before any example."""
+        return MulticlassSpace(self, self._everything)
 
-    def _dimension(self, concepts: int) -> int:
-        """Return the dimension of a subclass, a set of rows as bits; -1 if it is empty."""
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        """Return the mistakes of the best concept in hindsight."""
+        correct = np.zeros(self.size, dtype=np.int64)
+        for x, counts in tally.items():
+            correct += np.array(counts, dtype=np.int64)[self.matrix[:, self.domain.check(x)]]
+        return sum(map(sum, tally.values())) - int(correct.max())
+
+    def concepts(self) -> Iterator[LabelTable]:
+        """Yield the concepts in a fixed order."""
+        return map(self.concept, range(self.size))
+
+    def concept(self, position: int, /) -> LabelTable:
+        """Return the concept at a position of ``concepts()``."""
+        require.integer(position=position, at_least=0, at_most=self.size - 1)
+        return LabelTable(tuple(self.matrix[position].tolist()), self.label_count)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, MulticlassTable)
+            and self.label_count == other.label_count
+            and np.array_equal(self.matrix, other.matrix)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.label_count, self.matrix.shape, self.matrix.tobytes()))
+
+    def __repr__(self) -> str:
+        return (
+            f"MulticlassTable({self.size} concepts, {self.domain.size} points, "
+            f"{self.label_count} labels)"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MulticlassSpace(BitSetSpace):
+    """A subclass of a table."""
+
+    concept_class: MulticlassTable
+
+    def restrict(self, x: Any, y: Label, /) -> "MulticlassSpace":
+        """Return the concepts that also label ``x`` with ``y``."""
+        table = self.concept_class
+        label = require.label(y, count=table.label_count)
+        members = self.members & table.sides[table.domain.check(x)].get(label, 0)
+        return self if members == self.members else MulticlassSpace(table, members)
+
+    def standard_optimal(self) -> LabelTable:
+        """Return the hypothesis with the label that keeps the largest dimension; ties go to 0."""
+        self._refuse_empty()
+        table = self.concept_class
+        return LabelTable(table._dimensions.optimal_labels(self.members), table.label_count)
+
+    def consistent(self) -> LabelTable:
+        """Return the first concept left, in the order of ``concepts()``."""
+        return self.concept_class.concept(self._first())
+
+    def _mistakes(self, hypothesis: Hypothesis) -> Iterator[tuple[int, Label, int]]:
+        for x, sides in enumerate(self.concept_class.sides):
+            predicted = hypothesis(x)
+            for label, side in sides.items():
+                if label != predicted and self.members & side:
+                    yield x, label, self.members & side
+
+
+class SplitDimension:
+    """Littlestone dimensions of the subclasses of one table, memoised.
+
+    ``sides[x]`` maps each label to the concepts that give it to x; a subclass is a set of rows as
+    bits.
+    """
+
+    def __init__(self, sides: tuple[Mapping[Label, int], ...]) -> None:
+        self._sides = sides
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def dimension(self, concepts: int) -> int:
+        """Return the dimension of a subclass; -1 if it is empty."""
         depth = -1
-        while self._at_least(concepts, depth + 1):
+        while self.at_least(concepts, depth + 1):
             depth += 1
         return depth
 
-    def _at_least(self, concepts: int, depth: int) -> bool:
+    def at_least(self, concepts: int, depth: int) -> bool:
         """Return whether a subclass shatters some tree of this depth; that takes 2**depth rows."""
         if depth <= 1 or concepts.bit_count() >> depth == 0:
             return concepts.bit_count() >> depth > 0
@@ -77,71 +170,37 @@ class MulticlassTable:
             self._known[concepts, depth] = found
         return found
 
-    def _splits(self, concepts: int, sides: dict[Label, int], depth: int) -> bool:
-        """Return whether two labels of a point each leave dimension ``depth - 1``."""
-        deep = (self._at_least(concepts & side, depth - 1) for side in sides.values())
-        return any(deep) and any(deep)
-
-    def _optimal(self, concepts: int) -> tuple[Label, ...]:
+    def optimal_labels(self, concepts: int) -> tuple[Label, ...]:
+        """Return, for each point, the label that keeps the largest dimension, the smallest one."""
         return tuple(
-            max(sides, key=lambda label: (self._dimension(concepts & sides[label]), -label))
+            max(sides, key=lambda label: (self.dimension(concepts & sides[label]), -label))
             for sides in self._sides
         )
 
-    def _agreeing(self, x: Any, y: Label) -> int:
-        return self._sides[self.domain.check(x)].get(y, 0)
-
-    def __repr__(self) -> str:
-        return f"MulticlassTable({self.size} concepts, {self.domain.size} points)"
-
-
-@require.checked
-@dataclass(frozen=True, slots=True)
-class MulticlassState:
-    """The concepts that agree with every example so far."""
-
-    table: MulticlassTable
-    concepts: int
-    """Their rows, as the bits of one number."""
-
-    def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(concepts=self.concepts, at_least=0, at_most=self.table._everything)
-
-    @property
-    def failed(self) -> bool:
-        """Whether no concept fits the examples."""
-        return not self.concepts
-
-    @property
-    def dimension(self) -> int:
-        """The dimension of the remaining concepts, which bounds later mistakes; -1 if none fit."""
-        return self.table._dimension(self.concepts)
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """The prediction for each point."""
-        return self.table._optimal(self.concepts)
-
-    def after(self, x: Any, y: Label, /) -> "MulticlassState":
-        """Return the state after one more example."""
-        require.integer(y=y, at_least=0, at_most=_MOST_LABELS - 1)
-        return MulticlassState(self.table, self.concepts & self.table._agreeing(x, y))
+    def _splits(self, concepts: int, sides: Mapping[Label, int], depth: int) -> bool:
+        """Return whether two labels of a point each leave dimension ``depth - 1``."""
+        deep = (self.at_least(concepts & side, depth - 1) for side in sides.values())
+        return any(deep) and any(deep)
 
 
-def _label_matrix(matrix: Any) -> NDArray[np.uint8]:
+def label_matrix(matrix: Any, count: int, wanted: str) -> NDArray[np.uint8]:
+    """Return a matrix of labels below ``count``; the error names the first bad entry."""
     try:
         array = np.asarray(matrix)
-    except ValueError:  # rows of different lengths
-        array = np.empty(0)
-    if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
+    except ValueError:
         raise ValueError(
-            "matrix must have rows (concepts) of one length and columns (points) of labels, got "
-            f"matrix={shorten(matrix)}"
-        )
-    if not ((array == np.floor(array)) & (array >= 0) & (array < _MOST_LABELS)).all():
+            f"matrix must have rows of one length, got matrix={shorten(matrix)}"
+        ) from None
+    if array.ndim != 2 or array.size == 0:
         raise ValueError(
-            f"matrix must hold whole numbers from 0 to {_MOST_LABELS - 1}, got "
-            f"matrix={shorten(matrix)}"
+            f"matrix must have rows (concepts) and columns (points), got matrix={shorten(matrix)}"
         )
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"matrix must hold only {wanted}, got matrix={shorten(matrix)}")
+    whole = (array == np.floor(array)) & (array >= 0) & (array < count)
+    bad = np.argwhere(~whole)
+    if len(bad):
+        concept, point = bad[0].tolist()
+        entry = f"matrix[{concept}, {point}]={array[concept, point].item()!r}"
+        raise ValueError(f"matrix must hold only {wanted}, got {entry}")
     return array.astype(np.uint8)

@@ -208,6 +208,11 @@ def _table(data: Mapping[str, Any], place: str = "") -> Body:
     yield f"return {bytes.fromhex(data['bits'])!r}[at >> 3] >> (at & 7) & 1"
 
 
+def _label_table(data: Mapping[str, Any]) -> Body:
+    labels = literal(tuple(data["labels"]))
+    yield f"return {labels}[_integer(x, {len(data['labels'])})]"
+
+
 def _cube_table(data: Mapping[str, Any]) -> Body:
     corner = f"int(''.join(map(str, _bits(x, {data['n']}))), 2)"
     return _table(data["labels"], corner)
@@ -351,6 +356,7 @@ WRITERS: Final[dict[str, Callable[[Mapping[str, Any]], Body]]] = {
     "cube_table": _cube_table,
     "decision_tree": _decision_tree,
     "halfspace": _halfspace,
+    "label_table": _label_table,
     "record_table": _record_table,
     "rule": _rule,
     "scorecard": _scorecard,

@@ -2,18 +2,25 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.hypotheses.common import Exported, Written
+from littlestone.concepts.domain import IntegerRange, LabelledRange
+from littlestone.concepts.hypotheses.common import (
+    Exported,
+    Written,
+    first_seen_difference,
+    shown,
+)
 from littlestone.concepts.hypotheses.rules import first_difference
 from littlestone.concepts.hypotheses.runs import described_by_runs
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.schema import Cells, Schema
+
+_LABELS_SHOWN: Final = 32
 
 
 @require.checked
@@ -104,6 +111,51 @@ class TableHypothesis(Exported):
     def describe(self) -> str:
         """Describe the rule in words, on one line."""
         return described_by_runs(self, len(self.labels))
+
+
+@require.checked
+@dataclass(frozen=True, slots=True)
+class LabelTable(Written):
+    """A function from 0 .. n-1 to the labels 0 .. label_count-1, for classes with more than two.
+
+    >>> rule = LabelTable(labels=(0, 2, 2), label_count=3)
+    >>> rule(1), rule.many([0, 2]).tolist(), rule.describe()
+    (2, [0, 2], 'labels 0, 2, 2 on 0-2')
+    """
+
+    kind: ClassVar[str] = "label_table"
+    labels: tuple[Label, ...]
+    label_count: int
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        _ = self.domain  # rejects no points, and more labels than a byte holds
+        found = require.labels(self.labels, self.label_count)
+        object.__setattr__(self, "labels", tuple(found.tolist()))
+
+    @property
+    def domain(self) -> LabelledRange:
+        """The points that have a label."""
+        return LabelledRange(len(self.labels), self.label_count)
+
+    def __call__(self, x: Any, /) -> Label:
+        if type(x) is int and 0 <= x < len(self.labels):
+            return self.labels[x]
+        return self.labels[self.domain.check(x)]
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
+        return np.array(self.labels, dtype=np.uint8)[self.domain.check_many(xs)]
+
+    def disagreement(self, other: Hypothesis, /) -> int | None:
+        """Return the smallest point on which the two differ."""
+        found: int | None = first_seen_difference(self, other, self.domain)
+        return found
+
+    def describe(self) -> str:
+        """Describe the rule in words, on one line."""
+        words = ", ".join(shown(list(map(str, self.labels)), _LABELS_SHOWN))
+        return f"labels {words} on 0-{len(self.labels) - 1}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from littlestone.concepts.hypotheses.runs import first_difference
 from littlestone.concepts.hypotheses.support import support_of
 from littlestone.concepts.keys import key_order
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
+from littlestone.concepts.schema import label_values
 
 _LARGEST_SCAN = 1 << 24
 _MEMBERS_SHOWN = 3
@@ -41,6 +42,9 @@ class MajorityVote(Exported):
         jury = tuple(sorted(require.listed(Hypothesis, members=members), key=sort_key))
         if len(jury) % 2 == 0:
             raise ValueError(f"members must be odd in number, got {len(jury)} members")
+        most = max(len(label_values(domain_of(member))) for member in jury)
+        if most > 2:
+            raise ValueError(f"members must have two labels, got {most}; use WeightedVote")
         object.__setattr__(self, "members", jury)
 
     def __call__(self, x: Any, /) -> Label:

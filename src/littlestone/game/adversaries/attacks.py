@@ -14,17 +14,17 @@ from littlestone import require
 from littlestone.concepts.capabilities import WithMargin
 from littlestone.concepts.domain import block_of
 from littlestone.concepts.protocols import (
-    ConceptClass,
     Domain,
     Example,
     Hypothesis,
+    OnlineClass,
     Point,
     VersionSpace,
 )
 from littlestone.randomness import Randomness
 
 
-def fits(concepts: ConceptClass, concept: Hypothesis, x: Point) -> bool:
+def fits(concepts: OnlineClass, concept: Hypothesis, x: Point) -> bool:
     """Return whether ``x``, labelled by ``concept``, may occur in a realizable stream.
 
     >>> from littlestone.concepts.classes.halfspaces import MarginHalfspaces
@@ -37,7 +37,7 @@ def fits(concepts: ConceptClass, concept: Hypothesis, x: Point) -> bool:
     return not _has_margin(type(concepts)) or concepts.fits(concept, x)  # type: ignore[attr-defined]
 
 
-def fitting(concepts: ConceptClass, concept: Hypothesis, points: Any) -> Any:
+def fitting(concepts: OnlineClass, concept: Hypothesis, points: Any) -> Any:
     """Return the points of a block that fit."""
     if not isinstance(concepts, WithMargin):
         return points
@@ -135,7 +135,7 @@ class SteadyAttack:
 class Forcing(ABC):
     """A deterministic, adaptive, realizable adversary; its moves follow from positions."""
 
-    concepts: ConceptClass
+    concepts: OnlineClass
 
     adaptive: ClassVar[bool] = True
     realizable: ClassVar[bool] = True
@@ -164,7 +164,7 @@ def current_hypothesis(space: VersionSpace, seen: Hypothesis | None) -> Hypothes
 
 
 def filling(
-    concepts: ConceptClass, space: VersionSpace, after: Callable[[Example], Position]
+    concepts: OnlineClass, space: VersionSpace, after: Callable[[Example], Position]
 ) -> Move:
     """Return consistent examples for rounds in which no mistake can be forced."""
     concept = space.consistent()

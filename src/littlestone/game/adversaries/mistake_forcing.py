@@ -10,7 +10,14 @@ import numpy as np
 
 from littlestone import require
 from littlestone.concepts.domain import block_of
-from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
+from littlestone.concepts.protocols import (
+    ConceptClass,
+    Example,
+    Hypothesis,
+    OnlineClass,
+    VersionSpace,
+)
+from littlestone.concepts.schema import label_values
 from littlestone.game.adversaries.attacks import (
     Block,
     Forcing,
@@ -44,7 +51,7 @@ class MistakeForcing(Forcing):
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    concepts: ConceptClass
+    concepts: OnlineClass
     space: VersionSpace
     last: Example | None
 
@@ -70,10 +77,11 @@ def _move(position: _Position, published: Hypothesis) -> Move:
 class ShatteredTree(Forcing):
     """An adaptive, realizable adversary: the proof of the lower bound, as a player.
 
-    At each vertex it plays the vertex's point with the label that the newest known hypothesis does
-    not give. It then repeats the example once, since it sees the learner's response one round
-    later. So the standard optimal algorithm errs exactly as often as the Littlestone dimension. At
-    a leaf one concept is left, and it plays where that concept and the published hypothesis differ.
+    At each vertex it plays the vertex's point with a label that the newest known hypothesis does
+    not give, the one that keeps the largest dimension. It then repeats the example once, since it
+    sees the learner's response one round later. So the standard optimal algorithm errs exactly as
+    often as the Littlestone dimension. At a leaf one concept is left, and it plays where that
+    concept and the published hypothesis differ.
     """
 
     def first_position(self) -> "_Vertex":
@@ -87,22 +95,24 @@ class ShatteredTree(Forcing):
 class _Vertex:
     """A vertex of the tree, given by the concepts below it; ``again`` is repeated first."""
 
-    concepts: ConceptClass
+    concepts: OnlineClass
     space: VersionSpace
     again: Example | None
 
     def move(self, seen: Hypothesis | None, /) -> Move:
         if self.again is not None:
             return Move((self.again,), _Vertex(self.concepts, self.space, None))
-        # At the hardest mistake of the optimal hypothesis, both labels keep all but one of the
-        # # dimension, so it is the root of a deepest tree.
+        # At the hardest mistake of the optimal hypothesis, two labels keep all but one of the
+        # dimension, so it is the root of a deepest tree.
         root = self.space.hardest_mistake(self.space.standard_optimal())
         published = current_hypothesis(self.space, seen)
         if root is None:
             last = self.space.hardest_mistake(published)
             return Move((last,), None) if last else filling(self.concepts, self.space, self._after)
         x, _ = root
-        example = (x, 1 - published(x))
+        said, labels = published(x), range(len(label_values(self.concepts.domain)))
+        wrong = [(x, y) for y in labels if y != said]
+        example = max(wrong, key=lambda example: self.space.restrict(*example).dimension)
         return Move((example,), self._after(example))
 
     def _after(self, example: Example) -> "_Vertex":

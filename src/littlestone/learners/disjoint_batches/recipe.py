@@ -7,8 +7,9 @@ from typing import ClassVar, Final
 
 from littlestone import require
 from littlestone.concepts.capabilities import Branching
+from littlestone.concepts.domain import MOST_LABELS
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.schema import MOST_LABELS, Numeric, Schema
+from littlestone.concepts.schema import Numeric, Schema
 from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
 from littlestone.learners.disjoint_batches.drawing import Drawing, drawing_from
 from littlestone.learners.run import PrivateLearner

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, VersionSpace
+from littlestone.concepts.protocols import Hypothesis, Label, OnlineClass, VersionSpace
 
 
 @dataclass(frozen=True, slots=True)
 class StandardOptimal:
-    """Predict the label that keeps the larger Littlestone dimension.
+    """Predict the label that keeps the largest Littlestone dimension.
 
     Every example narrows the version space, correctly predicted ones too, as in the definition.
     Callers that pass on mistakes only, such as the private forests, get the conservative variant,
@@ -17,7 +17,7 @@ class StandardOptimal:
 
     Mistakes: at most the Littlestone dimension of ``concepts`` on realizable streams.
     Privacy:  none.
-    Source:   [L88]; ties, which the paper leaves open, go to 0.
+    Source:   [L88], and [DSBS15] for more than two labels; ties go to the smallest label.
 
     >>> from littlestone.concepts.classes.finite import FiniteClass
     >>> learner = StandardOptimal(FiniteClass([[0, 0], [0, 1], [1, 1]]))
@@ -27,7 +27,7 @@ class StandardOptimal:
     1
     """
 
-    concepts: ConceptClass
+    concepts: OnlineClass
 
     conservative: ClassVar[bool] = False
     repeats_change_nothing: ClassVar[bool] = True

@@ -14,7 +14,7 @@ from littlestone.concepts.capabilities import FewOnes, OnALine, ProperlyOptimal
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.protocols import ConceptClass, Point
+from littlestone.concepts.protocols import ConceptClass, OnlineClass, Point
 from littlestone.game.protocols import OnlineLearner, OnlineState
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.online.standard_optimal import StandardOptimal
@@ -192,7 +192,7 @@ def error_class(base: OnlineLearner, *, histogram: bool = False) -> ConceptClass
     return _listed_errors(recipe, points)
 
 
-def _points_to_list(concepts: ConceptClass) -> int:
+def _points_to_list(concepts: OnlineClass) -> int:
     points = concepts.domain.size
     if points is None or not isinstance(concepts.domain, IntegerRange):
         raise ValueError(
