@@ -21,7 +21,7 @@ from tests.battery import (
 
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.thresholds import ThresholdVersionSpace
-from littlestone.concepts.protocols import ConceptClass, Hypothesis
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, OnlineClass
 from littlestone.game import play as game_loop
 from littlestone.game.adversaries.boundary import Boundary
 from littlestone.game.play import play
@@ -89,7 +89,7 @@ class WanderingRun:
         return len(ys)
 
 
-def rounds_for(concepts: ConceptClass) -> int:
+def rounds_for(concepts: OnlineClass) -> int:
     # Halfspaces are exact, with fractions that grow; one class meets the longest blocks.
     if isinstance(concepts, MarginHalfspaces):
         return 30

@@ -17,7 +17,7 @@ from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.json_form import hypothesis_from_json
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.protocols import ConceptClass, OnlineClass
 from littlestone.game.protocols import OnlineLearner
 from littlestone.learners.lazy_forest.eager_forest import EagerForest
 from littlestone.learners.lazy_forest.fresh_copies import FreshCopies
@@ -105,7 +105,7 @@ FORESTS: dict[str, tuple[Callable[[Any], PrivateLearner], int]] = {
 }
 
 
-def stream(concepts: ConceptClass, seed: int) -> Iterator[tuple[Any, int]]:
+def stream(concepts: OnlineClass, seed: int) -> Iterator[tuple[Any, int]]:
     """Few points, so that they repeat and sequences meet; any labels."""
     generator, few = seeded(seed).generator(), 1 + 2 * (seed % 3)
     points = list(concepts.domain.sample(few, generator))

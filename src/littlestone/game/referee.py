@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.capabilities import Trackable, Tracker
-from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.domain import IntegerRange, LabelledRange
 from littlestone.concepts.protocols import Domain, Example, Label, OnlineClass, Point, VersionSpace
 from littlestone.concepts.schema import label_values
 from littlestone.concepts.trackers import one_by_one
 from littlestone.errors import NotRealizableError
 
-_LARGEST_TABLE: Final = 1 << 20
+_LARGEST_TABLE: Final = 1 << 21
+_RANGES: Final = (IntegerRange, LabelledRange)
 
 
 class ExampleCounts:
@@ -29,14 +30,14 @@ class ExampleCounts:
         self._labels = len(label_values(domain))
         self._waiting: list[NDArray[np.int64]] = []
         self._many_waiting = 0
-        small = isinstance(domain, IntegerRange) and domain.n <= _LARGEST_TABLE
-        # Entry 2x + y of the table counts (x, y); other domains have no table.
-        self._table = np.zeros(2 * (domain.size or 0) if small else 0, dtype=np.int64)
+        # Entry Kx + y of the table counts (x, y), for K labels; other domains have no table.
+        entries = self._labels * domain.size if isinstance(domain, _RANGES) else 0
+        self._table = np.zeros(entries if entries <= _LARGEST_TABLE else 0, dtype=np.int64)
 
     def add_block(self, points: Any, labels: NDArray[np.uint8]) -> None:
         """Count a block of examples."""
         if len(self._table):
-            self._waiting.append(2 * points + labels)
+            self._waiting.append(self._labels * points + labels)
             self._many_waiting += len(labels)
             # Adding to the table takes time in its length, so examples are buffered.
             if self._many_waiting >= len(self._table):
@@ -48,18 +49,14 @@ class ExampleCounts:
 
     def tally(self) -> dict[Point, tuple[int, ...]]:
         """Return how often each point came with each label."""
-        nothing = (0,) * self._labels
-        counts: dict[Point, tuple[int, ...]] = {}
+        counts = defaultdict[Point, list[int]](lambda: [0] * self._labels)
         for (x, y), times in self.singles.items():
-            before = counts.get(x, nothing)
-            counts[x] = (*before[:y], before[y] + times, *before[y + 1 :])
+            counts[x][y] += times
         self._enter()
-        by_point = self._table.reshape(-1, 2)
+        by_point = self._table.reshape(-1, self._labels)
         for x in np.flatnonzero(by_point.any(axis=1)).tolist():
-            zeros, ones = counts.get(x, nothing)
-            more_zeros, more_ones = by_point[x].tolist()
-            counts[x] = zeros + more_zeros, ones + more_ones
-        return counts
+            counts[x] = list(map(int.__add__, counts[x], by_point[x].tolist()))
+        return {x: tuple(each) for x, each in counts.items()}
 
     def _enter(self) -> None:
         if self._waiting:
@@ -68,7 +65,7 @@ class ExampleCounts:
             self._waiting, self._many_waiting = [], 0
 
 
-_LARGEST_BITMAP: Final = 1 << 22
+_LARGEST_BITMAP: Final = 1 << 23
 
 
 @require.checked
@@ -139,8 +136,9 @@ def _fits(space: VersionSpace, examples: Iterable[Example]) -> bool:
 def _tracker_for(concepts: OnlineClass) -> Tracker:
     if isinstance(concepts, Trackable):
         return concepts.tracker()
-    if isinstance(concepts.domain, IntegerRange) and concepts.domain.size <= _LARGEST_BITMAP:
-        return _TableTracker(concepts, concepts.domain.size)
+    labels = len(label_values(concepts.domain))
+    if isinstance(concepts.domain, _RANGES) and labels * concepts.domain.size <= _LARGEST_BITMAP:
+        return _TableTracker(concepts, concepts.domain.size, labels)
     return _PlainTracker(concepts)
 
 
@@ -172,22 +170,23 @@ class _PlainTracker:
 
 
 class _TableTracker:
-    """Restricts the version space once for each of the 2n possible examples."""
+    """Restricts the version space once for each of the possible examples."""
 
-    def __init__(self, concepts: OnlineClass, n: int) -> None:
-        self._left = concepts.version_space()
-        self._met = np.zeros(2 * n, dtype=bool)
+    def __init__(self, concepts: OnlineClass, n: int, labels: int) -> None:
+        self._left, self._labels = concepts.version_space(), labels
+        self._met = np.zeros(labels * n, dtype=bool)
 
     def observe(self, x: Any, y: Label, /) -> bool:
-        if not self._met[2 * x + y]:
+        example = self._labels * x + y
+        if not self._met[example]:
             self._left = self._left.restrict(x, y)
-            self._met[2 * x + y] = True
+            self._met[example] = True
         return not self._left.is_empty
 
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
         if self._left.is_empty:
             return 0
-        examples = 2 * np.asarray(xs) + ys
+        examples = self._labels * np.asarray(xs) + ys
         for i in np.flatnonzero(~self._met[examples]).tolist():
             if not self.observe(int(xs[i]), int(ys[i])):
                 return int(i)

@@ -1,17 +1,17 @@
 """Turn a deterministic learner into a run that can play a game."""
 
+from array import array
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.domain import IntegerRange, LabelledRange
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 from littlestone.game.protocols import Learner, OnlineLearner, Player
 from littlestone.randomness import Randomness
 
-_UNKNOWN: Final = 2  # of two labels
-_NONE: Final = -1
+_UNKNOWN: Final = -1
 _LARGEST_TABLE: Final = 1 << 22
 _MOST_KEYS: Final = 1 << 16
 _FIRST_WINDOW: Final = 64
@@ -107,8 +107,8 @@ class StateRun:
     def _idle(self, xs: Any, ys: Any) -> int:
         """Return how many leading rounds certainly do not change the state."""
         settled = self._settled
-        if isinstance(settled, bytearray):
-            changes = np.frombuffer(settled, dtype=np.uint8)[xs] != ys
+        if isinstance(settled, array):
+            changes = np.frombuffer(settled, dtype=np.int16)[xs] != ys
         elif self._conservative:
             changes = self._hypothesis.many(xs) != ys
         elif settled is not None:
@@ -129,7 +129,7 @@ class _Labels(dict[Point, Label]):
     """A cache of fixed labels; cleared before it grows too large."""
 
     def __missing__(self, x: Point) -> Label:
-        return _NONE
+        return _UNKNOWN
 
     def __setitem__(self, x: Point, y: Label) -> None:
         if len(self) >= _MOST_KEYS:
@@ -137,9 +137,9 @@ class _Labels(dict[Point, Label]):
         super().__setitem__(x, y)
 
 
-def _labels(domain: Domain) -> "bytearray | _Labels":
-    if isinstance(domain, IntegerRange) and domain.size <= _LARGEST_TABLE:
-        return bytearray([_UNKNOWN]) * domain.size
+def _labels(domain: Domain) -> "array[int] | _Labels":
+    if isinstance(domain, IntegerRange | LabelledRange) and domain.size <= _LARGEST_TABLE:
+        return array("h", [_UNKNOWN]) * domain.size
     return _Labels()
 
 

@@ -24,8 +24,8 @@ class MulticlassTable:
 
     A tree is shattered if each of its nodes is a point, its two edges have *different labels*, and
     some concept follows each path: with two labels this is the dimension of ``FiniteClass``. Equal
-    rows are one concept, and rows are sorted. ``StandardOptimal`` learns the class, and
-    ``MistakeForcing`` plays against it.
+    rows are one concept, and rows are sorted. ``StandardOptimal`` learns the class, the
+    adversaries that force mistakes play it, and ``Replay`` plays any labels.
 
     Privacy: none; private learners of concept classes have two labels and reject this class.
 

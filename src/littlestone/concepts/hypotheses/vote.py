@@ -42,9 +42,9 @@ class MajorityVote(Exported):
         jury = tuple(sorted(require.listed(Hypothesis, members=members), key=sort_key))
         if len(jury) % 2 == 0:
             raise ValueError(f"members must be odd in number, got {len(jury)} members")
-        most = max(len(label_values(domain_of(member))) for member in jury)
-        if most > 2:
-            raise ValueError(f"members must have two labels, got {most}; use WeightedVote")
+        count = len(label_values(domain_of(*jury)))
+        if count > 2:
+            raise ValueError(f"members must have two labels, got {count}; use WeightedVote")
         object.__setattr__(self, "members", jury)
 
     def __call__(self, x: Any, /) -> Label:

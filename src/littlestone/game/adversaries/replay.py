@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Domain, Example
+from littlestone.concepts.protocols import Domain, Example, OnlineClass
+from littlestone.concepts.schema import label_values
 from littlestone.game.adversaries.attacks import Block, StreamAttack, block_sizes
 from littlestone.randomness import Randomness
 
@@ -17,9 +18,9 @@ from littlestone.randomness import Randomness
 class Examples:
     """Points and labels as an immutable value, compared by content."""
 
-    def __init__(self, points: Any, labels: Any) -> None:
+    def __init__(self, points: Any, labels: Any, *, label_count: int = 2) -> None:
         points = points if isinstance(points, np.ndarray) else require.listed(points=points)
-        labels = require.labels(labels)
+        labels = require.labels(labels, label_count)
         if len(points) != len(labels):
             raise ValueError(
                 f"points and labels must be equally long, got {len(points)} and {len(labels)}"
@@ -64,7 +65,7 @@ class Replay:
     2 examples
     """
 
-    concepts: ConceptClass
+    concepts: OnlineClass
     stream: Examples | Sequence[Example] | Callable[[], Iterable[Example]]
     realizable: bool = False
 
@@ -74,10 +75,12 @@ class Replay:
         require.fields_fit(self)
         if callable(self.stream):
             return
-        stream = self.stream
+        domain, stream = self.concepts.domain, self.stream
+        count = len(label_values(domain))
         if not isinstance(stream, Examples):
-            stream = Examples(*require.pairs(stream=stream))
-        checked = Examples(self.concepts.domain.check_many(stream.points), stream.labels)
+            stream = Examples(*require.pairs(stream=stream), label_count=count)
+        points = domain.check_many(stream.points)
+        checked = Examples(points, stream.labels, label_count=count)
         object.__setattr__(self, "stream", checked)
 
     def start(self, *, rng: Randomness) -> StreamAttack:
@@ -98,12 +101,12 @@ def _cut(examples: Examples) -> Iterator[Block]:
 
 
 def _read(domain: Domain, stream: Any) -> Iterator[Block]:
-    examples = iter(stream())
+    examples, count = iter(stream()), len(label_values(domain))
     for size in block_sizes():
         block = list(islice(examples, size))
         if not block:
             return
-        yield domain.check_many([x for x, _ in block]), require.labels([y for _, y in block])
+        yield domain.check_many([x for x, _ in block]), require.labels([y for _, y in block], count)
 
 
 def _equal(left: Any, right: Any) -> bool:

@@ -1,7 +1,6 @@
 """Tables with more than two labels beside the game that their dimension solves."""
 
 import pickle
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, combinations, product
@@ -16,9 +15,9 @@ from littlestone.choose.catalogue import ADVERSARIES
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.multiclass import MulticlassSpace, MulticlassTable
 from littlestone.concepts.hypotheses.tables import LabelTable
-from littlestone.concepts.protocols import Example, Hypothesis
-from littlestone.game.adversaries.attacks import Block, StreamAttack
+from littlestone.concepts.protocols import Hypothesis
 from littlestone.game.adversaries.mistake_forcing import MistakeForcing
+from littlestone.game.adversaries.replay import Replay
 from littlestone.game.play import play
 from littlestone.learners.forms import canonical_form, from_form
 from littlestone.learners.online.standard_optimal import StandardOptimal, StandardOptimalState
@@ -119,23 +118,6 @@ def test_another_learner_errs_at_least_that_often(rows: list[tuple[int, ...]]) -
     assert found.mistakes >= table.littlestone_dimension
 
 
-@dataclass(frozen=True)
-class AnyLabels:
-    """An adversary without a concept in mind."""
-
-    concepts: MulticlassTable
-    examples: tuple[Example, ...]
-    adaptive: ClassVar[bool] = False
-    realizable: ClassVar[bool] = False
-
-    def start(self, *, rng: Randomness) -> StreamAttack:
-        return StreamAttack(self.concepts.domain, self._blocks())
-
-    def _blocks(self) -> Iterator[Block]:
-        xs, ys = zip(*self.examples, strict=True)
-        yield np.array(xs), np.array(ys, dtype=np.uint8)
-
-
 @given(
     rows=tables,
     examples=st.lists(
@@ -144,10 +126,10 @@ class AnyLabels:
     blocks=st.booleans(),
 )
 def test_the_best_concept_in_hindsight_is_found(
-    rows: list[tuple[int, ...]], examples: list[Example], blocks: bool
+    rows: list[tuple[int, ...]], examples: list[tuple[int, int]], blocks: bool
 ) -> None:
     table = MulticlassTable(rows, label_count=LABELS)
-    adversary = AnyLabels(table, tuple(examples))
+    adversary = Replay(table, examples)
     found = play(
         StandardOptimal(table), adversary, rounds=len(examples), rng=seeded(1), blocks=blocks
     )

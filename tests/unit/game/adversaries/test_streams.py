@@ -8,13 +8,17 @@ import pytest
 from tests.battery import CLASSES
 from tests.chance import hoeffding
 
+from littlestone.concepts.classes.decision_trees import DecisionTrees
+from littlestone.concepts.classes.multiclass import MulticlassTable
 from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.schema import Schema
 from littlestone.game.adversaries.attacks import fits
 from littlestone.game.adversaries.random_stream import Drifting, RandomStream, random_concept
 from littlestone.game.adversaries.replay import Examples, Replay
 from littlestone.game.play import play
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness, seeded
 
@@ -46,6 +50,35 @@ def test_a_stream_is_played_as_it_is_however_it_is_given(stream: Any) -> None:
     assert played(adversary, 1000) == STREAM  # a second start begins again
     game = play(StandardOptimal(CONCEPTS), adversary, rounds=1000, rng=seeded(1))
     assert game.regret == game.mistakes <= 5
+
+
+LABELLED = [(0, 2), (1, 0), (1, 1)] * 40
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [LABELLED, Examples(*zip(*LABELLED, strict=True), label_count=3), lambda: LABELLED],
+    ids=["list", "columns", "sequence"],
+)
+@pytest.mark.parametrize("blocks", [True, False])
+def test_a_stream_has_the_labels_of_the_class(stream: Any, blocks: bool) -> None:
+    table = MulticlassTable([[2, 2], [1, 0]])
+    game = play(
+        StandardOptimal(table), Replay(table, stream), rounds=120, rng=seeded(1), blocks=blocks
+    )
+    assert game.fewest_mistakes == 80
+    with pytest.raises(ValueError, match="label must be 0 or 1"):
+        play(StandardOptimal(CONCEPTS), Replay(CONCEPTS, stream), rounds=120, rng=seeded(1))
+
+
+def test_the_best_tree_with_three_labels_is_found() -> None:
+    label = {"values": ["ok", "late", "cancelled"]}
+    trees = DecisionTrees(Schema.from_mapping({"a": {"grid": [0]}, "label": label}), 1)
+    stream: list[Any] = [({"a": -1}, 2), ({"a": 1}, 1), ({"a": 1}, 1), ({"a": 1}, 0)] * 10
+    learner = DisjointBatches(concepts=trees, rounds=40, epsilon=1.0)
+    for blocks in (True, False):
+        game = play(learner, Replay(trees, stream), rounds=40, rng=seeded(1), blocks=blocks)
+        assert game.fewest_mistakes == 10
 
 
 def test_streams_in_memory_are_values() -> None:
