@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from littlestone import require
+from littlestone.concepts.domain import AnyHashable
 from littlestone.concepts.losses.label_counts import split_labels
 from littlestone.concepts.protocols import Domain, Hypothesis
 from littlestone.errors import HorizonExceededError
@@ -79,6 +80,8 @@ class IntervalSanitizer(Costed):
         sanitizers = {size: _of(self.family, size, self.levels) for size in self.lengths}
         if not all(sanitizer.prefix_conditional for sanitizer in sanitizers.values()):
             raise ValueError("family must return prefix-conditional sanitizers")
+        for sanitizer in sanitizers.values():
+            _refuse_other_points(sanitizer, self.domain)
         object.__setattr__(self, "sanitizers", sanitizers)
 
     @classmethod
@@ -241,6 +244,13 @@ def _of(family: Family, size: int, levels: int) -> Sanitizer:
     sanitizer = family(size, levels)
     require_fit(f"family({size}, {levels})", sanitizer, Sanitizer)
     return sanitizer
+
+
+def _refuse_other_points(sanitizer: Sanitizer, domain: Domain) -> None:
+    """Raise if some point of ``domain`` is none for the sanitizer; its release would raise."""
+    concepts = getattr(sanitizer, "concepts", None)
+    if concepts is not None and concepts.domain not in (domain, AnyHashable()):
+        raise ValueError(f"family must return sanitizers for {domain!r}, got {sanitizer!r}")
 
 
 def _synthetic(interval: Interval, release: Sanitized) -> list[Any]:

@@ -172,6 +172,14 @@ def test_labelled_streams(rng: Randomness) -> None:
         recipe.start(rng=rng).observe(3)
 
 
+def test_a_family_for_other_points_is_refused() -> None:
+    """It would raise at the first example outside its domain: an error that depends on data."""
+    keys = IntervalSanitizer(rounds=4, family=histograms, domain=LINE.domain, shortest=4)
+    played(keys, [7, 0, 7, 7])
+    with pytest.raises(ValueError, match="family must return sanitizers for"):
+        IntervalSanitizer(rounds=4, family=trees, domain=Thresholds(9).domain, shortest=4)
+
+
 def test_the_shortest_length_is_a_power_of_two() -> None:
     with pytest.raises(ValueError, match="power of two"):
         IntervalSanitizer(rounds=9, family=trees, domain=LINE.domain, shortest=3)
