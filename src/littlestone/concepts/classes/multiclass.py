@@ -66,6 +66,7 @@ class MulticlassTable:
         )
         self._everything = (1 << self.size) - 1
         self._dimensions = SplitDimension(self.sides)
+        self._hash = hash((self.label_count, self.matrix.shape, self.matrix.tobytes()))
 
     @property
     def littlestone_dimension(self) -> int:
@@ -100,7 +101,7 @@ class MulticlassTable:
         )
 
     def __hash__(self) -> int:
-        return hash((self.label_count, self.matrix.shape, self.matrix.tobytes()))
+        return self._hash
 
     def __repr__(self) -> str:
         return (
@@ -197,8 +198,10 @@ def label_matrix(matrix: Any, count: int, wanted: str) -> NDArray[np.uint8]:
         )
     if array.dtype.kind not in "biuf":
         raise ValueError(f"matrix must hold only {wanted}, got matrix={shorten(matrix)}")
-    whole = (array == np.floor(array)) & (array >= 0) & (array < count)
-    bad = np.argwhere(~whole)
+    fits = (array >= 0) & (array < count)
+    if array.dtype.kind == "f":
+        fits &= array == np.floor(array)
+    bad = np.argwhere(~fits)
     if len(bad):
         concept, point = bad[0].tolist()
         entry = f"matrix[{concept}, {point}]={array[concept, point].item()!r}"
