@@ -14,6 +14,7 @@ from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.multiclass import MulticlassTable
 from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -128,3 +129,13 @@ def test_ten_million_rounds_on_few_points_keep_little() -> None:
         assert tracker.observe_many(block, np.zeros(len(block), dtype=np.uint8)) == len(block)
     kept = tracker._tracker._negatives._blocks  # type: ignore[attr-defined]
     assert sum(len(part) for part in kept) <= 2000
+
+
+def test_examples_with_three_labels_are_told_apart() -> None:
+    table = MulticlassTable([[2, 1], [1, 0]])
+    tracker = ConsistencyTracker(table)
+    assert tracker.observe(0, 2) and not tracker.observe(1, 0)
+    other = ConsistencyTracker(table)
+    assert other.observe_many([0, 0], [2, 2]) == 2 and other.observe_many([1], [0]) == 0
+    with pytest.raises(ValueError, match="label must be from 0 to 2"):
+        tracker.observe(0, 3)
