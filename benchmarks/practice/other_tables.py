@@ -35,7 +35,7 @@ class FileTask(Task):
         file = Path(found.submodule_search_locations[0]) / rest
         if file.suffix == ".arff":
             table = pd.DataFrame(arff.loadarff(file)[0])
-            words = table.columns[table.dtypes == object]
+            words = table.select_dtypes(object).columns
             return table.assign(**{key: table[key].str.decode("utf-8") for key in words})
         if file.suffix == ".dta":
             return pd.read_stata(file)
