@@ -395,6 +395,15 @@ def _all_of(count: int) -> str:
     return "0 or 1" if count == 2 else f"from 0 to {count - 1}"
 
 
+def plain_array(values: Any) -> NDArray[Any] | None:
+    """Return an array; None for anything else, and for an array with a mask.
+
+    Behind a mask is not a value, and numpy leaves masked elements out of ``min`` and ``any``.
+    """
+    masked = isinstance(values, np.ma.MaskedArray)
+    return values if isinstance(values, np.ndarray) and not masked else None
+
+
 def listed(kind: Any = Any, **named: Any) -> list[Any]:
     """Return one argument as a list; raise a ValueError unless all elements are of the kind.
 

@@ -21,6 +21,7 @@ from littlestone.concepts.records.columns import (
     listed,
     typed,
 )
+from littlestone.require import plain_array
 
 _NUMBERS: Final = "biuf"
 _MOST_WORDS: Final = 20
@@ -47,6 +48,8 @@ def columns_of(
                 f"is required."
             )
         return list(frame_columns(frame).values())
+    if isinstance(table, np.ma.MaskedArray):
+        table = table.tolist()  # scikit-learn would read what is behind the mask
     rows = None if _has_a_type(table) else _values(table)
     cells = table if rows is None else _cells(rows)
     if isinstance(cells, np.ndarray) and cells.dtype.kind not in (*_NUMBERS, "c"):
@@ -110,7 +113,7 @@ def _values(row: Any) -> Sequence[Any] | None:
 def targets_of(y: Any, columns: Sequence[Any]) -> NDArray[Any]:
     """Return the targets, one for each row, in their own type if they have one, else as objects."""
     array = typed(y) if getattr(y, "ndim", 1) == 1 else None
-    if array is None and not isinstance(y, np.ndarray) and _is_flat(y):
+    if array is None and plain_array(y) is None and _is_flat(y):
         values = listed(y)
         array = np.fromiter(values, object, len(values))
     targets: NDArray[Any] = column_or_1d(y if array is None else array, warn=True)

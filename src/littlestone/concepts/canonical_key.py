@@ -56,7 +56,7 @@ and frozensets of these, got x=1j
         return key
     try:
         return _canonical(x, 0)
-    except (_NoFormError, OverflowError):
+    except Exception:  # there is no form, or the value itself raises
         raise _refusal(x) from None
 
 

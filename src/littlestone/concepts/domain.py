@@ -60,7 +60,7 @@ class IntegerRange:
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """Return the points as one int64 array; the error names the first bad one."""
-        if not isinstance(xs, np.ndarray):
+        if require.plain_array(xs) is None:
             points = require.listed(xs=xs)
             # numpy would read True as 1 and 3.0 as 3 among integers.
             numbers = whole_numbers(points) if len(points) > _FEW else None
@@ -164,7 +164,7 @@ and frozensets of these, got x=[1]
 
     def check_many(self, xs: Any, /) -> "list[Point] | NDArray[np.int64]":
         """Return the canonical form of many points."""
-        if isinstance(xs, np.ndarray):
+        if require.plain_array(xs) is not None:
             if xs.ndim != 1:
                 raise ValueError(f"xs must be one-dimensional, got xs of shape {xs.shape}")
             if xs.dtype.kind == "i":
@@ -212,7 +212,7 @@ class BooleanCube:
     def check(self, x: Any, /) -> tuple[int, ...]:
         """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
-            point = tuple(require.label(bit) for bit in x)
+            point = tuple(require.label(bit) for bit in _parts(x))
         except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(point) != self.n:
@@ -221,12 +221,12 @@ class BooleanCube:
 
     def check_many(self, xs: Any, /) -> NDArray[np.uint8]:
         """Return the points as the rows of one array; the error names the first bad one."""
-        if not isinstance(xs, np.ndarray) or not xs.ndim:
+        array = require.plain_array(xs)
+        if array is None or not array.ndim:
             points = require.listed(xs=xs)
             bits = _bits(points, self.n)
             rows = [self.check(x) for x in points] if bits is None else bits
             return np.array(rows, dtype=np.uint8).reshape(len(points), self.n)
-        array = xs
         if len(array) == 0:
             return np.empty((0, self.n), dtype=np.uint8)
         if array.ndim != 2 or array.shape[1] != self.n or array.dtype.kind not in "biuf":
@@ -278,7 +278,7 @@ class Grid:
     def check(self, x: Any, /) -> tuple[int, ...]:
         """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
-            point = tuple(map(IntegerRange(self.n).check, x))
+            point = tuple(map(IntegerRange(self.n).check, _parts(x)))
         except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(point) != self.k:
@@ -287,7 +287,7 @@ class Grid:
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """Return the points as the rows of one array; the error names the first bad one."""
-        array = xs if isinstance(xs, np.ndarray) else None
+        array = require.plain_array(xs)
         if array is None or array.ndim != 2 or array.dtype.kind not in "iu":
             rows = [self.check(x) for x in require.listed(xs=xs)]
             return np.array(rows, dtype=np.int64).reshape(len(rows), self.k)
@@ -310,6 +310,13 @@ class Grid:
         return ValueError(
             f"x must be {self.k} integers from 0 to {self.n - 1}, got x={require.shown(x)}"
         )
+
+
+def _parts(x: Any) -> Any:
+    """Return what a point is made of; an iterator, which can be read once only, is none."""
+    if type(x) is not tuple and isinstance(x, Iterator):
+        raise TypeError
+    return x
 
 
 def block_of(domain: Domain, points: Sequence[Point]) -> Any:
@@ -339,7 +346,7 @@ def _bits(points: list[Any], width: int) -> NDArray[np.uint8] | None:
     try:
         # bytes() takes integers, including Booleans, and nothing else.
         bits = np.frombuffer(bytearray(itertools.chain.from_iterable(points)), dtype=np.uint8)
-    except (TypeError, ValueError):
+    except Exception:  # raised by an element itself, for example
         return None
     return bits if bits.max() <= 1 else None
 
@@ -380,7 +387,7 @@ class RationalBall:
     def check(self, x: Any, /) -> BallPoint:
         """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
-            parts = tuple(x)
+            parts = tuple(_parts(x))
         except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(parts) == self.dimension + 1 and isinstance(parts[-1], int | np.integer):

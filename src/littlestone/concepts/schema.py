@@ -234,7 +234,8 @@ class Schema:
             return np.stack(columns, axis=1)
         if type(xs) is list and xs and all(type(x) is tuple for x in xs):
             xs = _block(xs, len(self._widths))
-        rows_of_cells = isinstance(xs, np.ndarray) and xs.ndim == 2 and xs.dtype.kind in "iu"
+        array = require.plain_array(xs)
+        rows_of_cells = array is not None and array.ndim == 2 and array.dtype.kind in "iu"
         if rows_of_cells and xs.shape[1] == len(self._widths):
             bad = (xs < 0) | (xs >= np.array(self._widths))
             if bad.any():

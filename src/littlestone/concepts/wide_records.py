@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
 from littlestone.concepts.records.columns import EXACT, are_exact, plain_numbers
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Cutter:
             columns = self._take(table)
         except KeyError:
             return None
-        if not all(isinstance(each, np.ndarray) and _is_plain(each.dtype) for each in columns):
+        if not all(map(_is_plain, columns)):
             return None
         if len({each.shape for each in columns}) > 1 or columns[0].ndim != 1:
             return None
@@ -135,5 +136,6 @@ def columns_of(fields: "Sequence[Numeric | Category]", records: list[Any]) -> di
     return None if any(column is None for column in table.values()) else table
 
 
-def _is_plain(kind: np.dtype[Any]) -> bool:
-    return kind.kind in "iuf" and kind.itemsize <= 8
+def _is_plain(column: Any) -> bool:
+    array = require.plain_array(column)
+    return array is not None and array.dtype.kind in "iuf" and array.dtype.itemsize <= 8

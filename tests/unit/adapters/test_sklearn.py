@@ -402,3 +402,14 @@ def test_classes_without_an_order_are_no_type_error(classes: list[Any]) -> None:
     rows, _ = table(2)
     with pytest.raises(ValueError, match="must be"):
         PrivateClassifier(rounds=10, random_state=7).partial_fit(rows, [0, 7], classes=classes)
+
+
+def test_what_is_behind_a_mask_is_missing() -> None:
+    """scikit-learn takes off a mask, and reads what was meant to be missing."""
+    schema = Schema.from_mapping({"n": {"grid": [0], "missing": "own value"}})
+    rows = np.ma.array([[1], [-1], [1]] * 200, mask=[[False], [False], [True]] * 200)
+    labels = [0, 0, 1] * 200
+    model = PrivateClassifier(concepts=schema, random_state=3, epsilon=50.0).fit(rows, labels)
+    assert model.predict([[1], [-1], [None]]).tolist() == [0, 0, 1]
+    with pytest.raises(ValueError, match="label must be"):
+        model.fit(rows, np.ma.array(labels, mask=rows.mask[:, 0]))

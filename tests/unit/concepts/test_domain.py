@@ -1,5 +1,6 @@
 """Domains accept what belongs to them, in canonical form, and name what does not."""
 
+from datetime import datetime, tzinfo
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -12,6 +13,7 @@ import pytest
 from littlestone.concepts.domain import (
     AnyHashable,
     BooleanCube,
+    Grid,
     IntegerRange,
     RationalBall,
     block_of,
@@ -183,3 +185,51 @@ def test_a_block_of_canonical_points_is_what_checking_gives(domain: Domain, xs: 
     assert type(block) is type(checked)
     assert np.array_equal(block, checked) if isinstance(block, np.ndarray) else block == checked
     assert getattr(block, "dtype", None) == getattr(checked, "dtype", None)
+
+
+@pytest.mark.parametrize(
+    ("domain", "hidden"),
+    [
+        (IntegerRange(8), 1), (IntegerRange(8), 99), (AnyHashable(), 7), (BooleanCube(2), [1, 7]),
+        (Grid(2, 8), [1, 99]), (Schema.from_mapping(RECORD), [1, 1]),
+    ],
+)  # fmt: skip
+def test_what_is_behind_a_mask_is_no_point(domain: Domain, hidden: Any) -> None:
+    """numpy skips masked elements where it looks for the smallest, the largest or a bad one."""
+    points = np.ma.array([np.zeros_like(hidden), hidden])
+    points[1, ...] = np.ma.masked
+    with pytest.raises(ValueError):
+        domain.check_many(points)
+    assert len(domain.check_many(points[:1])) == 1
+
+
+@pytest.mark.parametrize("domain", [BooleanCube(2), Grid(2, 8), RationalBall(2)])
+def test_what_can_be_read_only_once_is_no_point(domain: Domain) -> None:
+    for point in (iter((1, 0)), (bit for bit in (1, 0)), map(int, "10")):
+        with pytest.raises(ValueError, match="x must be 2"):
+            domain.check(point)
+
+
+class Raising:
+    """A value whose every method raises."""
+
+    def _raise(self, *_: Any) -> Any:
+        raise RuntimeError
+
+    __eq__ = __index__ = __iter__ = __repr__ = _raise  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Nowhere(tzinfo):
+    utcoffset = Raising._raise  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [AnyHashable(), IntegerRange(8), BooleanCube(2), Grid(2, 8), RationalBall(2)],
+)
+@pytest.mark.parametrize("value", [Raising(), datetime(2020, 1, 1, tzinfo=Nowhere())])
+def test_what_a_value_raises_is_a_refusal(domain: Domain, value: Any) -> None:
+    for xs in ([value], [(value, value)], [[value, value]]):
+        with pytest.raises(ValueError):
+            domain.check_many(xs)

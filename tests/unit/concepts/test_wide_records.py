@@ -137,3 +137,11 @@ def test_narrow_records_and_grids_that_floats_do_not_hold_go_the_other_way() -> 
     assert Cutter.of(FIELDS[:20]) is None
     assert Cutter.of([Numeric(f"n{i}", (2**53 + 1,)) for i in range(40)]) is None
     assert Cutter.of([Numeric(f"n{i}", (Fraction(1, 3),)) for i in range(40)]) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("other", [3.0, math.nan])
+def test_another_row_does_not_lift_a_mask(other: float) -> None:
+    schema = Schema(tuple(Numeric(f"n{i}", (0, 5), 1) for i in range(40)))
+    table: dict[str, Any] = {part.name: np.zeros(2) for part in schema.fields}
+    table |= {"n0": np.ma.array([7.0, 0.0], mask=[True, False]), "n1": np.array([0.0, other])}
+    assert schema.check_many(table)[0].tolist() == [1] * 40

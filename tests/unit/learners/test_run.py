@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from tests.unit.learners.coin_flipper import CONCEPTS, CoinFlipper, published
 
+from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.engine import round_at, single_rounds
+from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.restarting import Restarting
 from littlestone.learners.unknown_horizon import UnknownHorizon
 from littlestone.randomness import secure, seeded
@@ -199,3 +201,14 @@ def test_snapshots_tell_classes_apart_that_look_alike() -> None:
     saved = AgnosticFinite(concepts=one, **budget).start(rng=seeded(1)).snapshot()
     with pytest.raises(SnapshotError, match="another recipe"):
         AgnosticFinite(concepts=other, **budget).restore(saved)
+
+
+def test_a_bad_row_does_not_use_up_the_rows_before_it() -> None:
+    """Rows before a bad one are looked at twice."""
+    learner = PrivateMajority(concepts=Conjunctions(2), rounds=9, epsilon=1.0, delta=1e-6)
+    run = learner.start(rng=seeded(1))
+    points: list[Any] = [(bit for bit in (1, 0)), (bit for bit in (0, 1))]
+    for rows in (points, [*points, None]):
+        with pytest.raises(ValueError, match="generator"):
+            run.observe_many(rows, [0] * len(rows))
+    assert run.rounds_played == 0

@@ -5,7 +5,7 @@ integers True becomes 1, beside text 1 becomes "1". So a list is never passed to
 type of an array or of a data frame's column was chosen by the caller and is public.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -45,16 +45,20 @@ def exact_number(value: Any) -> Any:
         return None if value.is_nan() else Decimal(value)
     if kind is bool or not isinstance(value, Real) or isinstance(value, np.timedelta64):
         return None
+    try:
+        return _exact(value)
+    except Exception:  # raised by the value itself
+        return None
+
+
+def _exact(value: Any) -> Any:
     if isinstance(value, Rational):
         if isinstance(value, int | np.integer):
             return int(value)
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, np.longdouble) and np.isfinite(value):
         return Fraction(*map(int, value.as_integer_ratio()))
-    try:
-        number = float(value)
-    except (ArithmeticError, TypeError, ValueError):  # raised by an unknown type
-        return None
+    number = float(value)
     return number if number == number else None
 
 
@@ -137,24 +141,28 @@ class Unreadable:
 
 
 def _values(series: Any) -> Any:
-    """Return the values of a column; one that Python cannot hold does not affect the others."""
+    """Return the values of a column of narwhals."""
     whole = series.dtype.is_integer() or series.dtype.is_float()
     if whole and not series.null_count():
         with suppress(Exception):  # numpy has no integers of 128 bits
             return series.to_numpy()
-    try:
-        return series.to_list()
-    except BaseException as problem:
-        _raise_others(problem)
-    return [_value(series, place) for place in range(len(series))]
+    return each_readable(series, lambda part: list(part.to_list()))
 
 
-def _value(series: Any, place: int) -> Any:
+def each_readable(column: Any, values: Callable[[Any], list[Any]]) -> list[Any]:
+    """Return ``values`` of a column; one that Python cannot hold does not affect the others.
+
+    Of a column that cannot be read as a whole, parts are read by the same function.
+    """
     try:
-        return series[place]
+        return values(column)
     except BaseException as problem:
         _raise_others(problem)
-        return Unreadable()
+    if len(column) <= 1:
+        return [Unreadable() for _ in range(len(column))]
+    middle, by_place = len(column) // 2, getattr(column, "iloc", column)
+    halves = by_place[:middle], by_place[middle:]
+    return [value for half in halves for value in each_readable(half, values)]
 
 
 def _raise_others(problem: BaseException) -> None:
@@ -174,6 +182,8 @@ def listed(column: Any) -> list[Any]:
         values = one_dimensional(column)
         return list(values) if column.dtype.kind in "mM" else values.tolist()
     if not isinstance(column, str | bytes | Mapping):
+        if hasattr(column, "dtype") and hasattr(column, "__len__"):  # of pandas or polars
+            return each_readable(column, list)
         with suppress(ValueError):
             return require.listed(column=column)
     raise ValueError(f"a column must be a sequence of values, got a {type(column).__name__}")

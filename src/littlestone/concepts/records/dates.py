@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
+from littlestone import require
+
 WEEKDAYS: Final = (
     "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
 )  # fmt: skip
@@ -52,11 +54,12 @@ def part_of(value: Any, part: str, form: str | None = None) -> Any:
     """
     if form in COUNTED:
         value = _counted(value, form)
-    moment = _read(value.strip(), form) if isinstance(value, str) else value
-    fits = isinstance(moment, date if part != "hour" else datetime | time)
-    if fits and moment == moment:  # NaT is not equal to itself
-        return _PARTS[part](moment)
-    raise ValueError(f"there is no {part} in {value!r}")
+    with suppress(Exception):  # raised by the value itself
+        moment = _read(value.strip(), form) if isinstance(value, str) else value
+        fits = isinstance(moment, date if part != "hour" else datetime | time)
+        if fits and moment == moment:  # NaT is not equal to itself
+            return _PARTS[part](moment)
+    raise ValueError(f"there is no {part} in {require.shown(value)}")
 
 
 def _counted(value: Any, form: str) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from littlestone.concepts.records.columns import Unreadable
+from littlestone.concepts.records.columns import each_readable
 from littlestone.runs.intake.form import Row
 from littlestone.runs.intake.lines import refuse_twice
 
@@ -98,16 +98,4 @@ def _leaf(batch: Any, name: str) -> Any:
 
 
 def _values(column: Any) -> list[Any]:
-    """Return the values of a column; one that Python cannot hold does not affect the others."""
-    try:
-        values: list[Any] = column.to_pylist()
-    except (ValueError, OverflowError):
-        return [_value(scalar) for scalar in column]
-    return values
-
-
-def _value(scalar: Any) -> Any:
-    try:
-        return scalar.as_py()
-    except (ValueError, OverflowError):
-        return Unreadable()
+    return each_readable(column, lambda part: list(part.to_pylist()))

@@ -1,6 +1,7 @@
 """A cell is where its value lies among the cuts, exactly, alone and in any column."""
 
 import math
+from datetime import date
 from decimal import Decimal, FloatOperation, localcontext
 from fractions import Fraction
 from typing import Any
@@ -8,11 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.records.columns import exact_number, listed, typed
+from littlestone.concepts.records.columns import (
+    eager_frame,
+    exact_number,
+    frame_columns,
+    listed,
+    typed,
+)
 from littlestone.concepts.schema import Category, Numeric, Schema
 
 THIRD: Any = Fraction(1, 3)
@@ -116,3 +124,39 @@ def test_the_type_of_a_list_is_none_of_numpys_business() -> None:
         1,
         0,
     ]
+
+
+def pandas_of(array: Any) -> Any:
+    return pd.Series(pd.arrays.ArrowExtensionArray(array))
+
+
+FAR: dict[str, Any] = {
+    "days of pandas": lambda days: pandas_of(pa.array(days, pa.int32()).view(pa.date32())),
+    "text of pandas": lambda days: pandas_of(
+        pa.array([b"1" if day < 99 else b"\xff" for day in days]).view(pa.string())
+    ),
+    "days of polars": lambda days: pl.Series(days, dtype=pl.Int32).cast(pl.Date),
+}
+
+
+@pytest.mark.parametrize("make", FAR)
+def test_a_value_that_python_cannot_hold_is_one_rows_affair(make: str) -> None:
+    usual, found = listed(FAR[make]([0, 31, 59])), listed(FAR[make]([0, 31, 10**7]))
+    assert found[:2] == usual[:2] and repr(found[2]) == "a value that Python cannot hold"
+    assert Category("x", ("0", "1"), "0").cells_of(FAR[make]([10**7])).tolist() == [0]
+
+
+def test_what_stands_beside_an_unreadable_value_keeps_its_form() -> None:
+    """Alone, a list of polars comes out as a series."""
+    days = pl.Series([[0], [10**7]], dtype=pl.List(pl.Int32)).cast(pl.List(pl.Date))
+    found = frame_columns(eager_frame(pl.DataFrame({"d": days})))["d"]
+    assert type(found[0]) is list and found[0] == [date(1970, 1, 1)]
+
+
+class Odd(float):
+    def __float__(self) -> float:
+        raise RuntimeError
+
+
+def test_a_number_that_raises_is_none() -> None:
+    assert exact_number(Odd(1)) is None

@@ -109,3 +109,13 @@ def test_rows_with_dates(tmp_path: Path, source: str) -> None:
     told = [(row.field, row.reason) for row in found if isinstance(row, BadRow)]
     wrong = "is not a date with this part"
     assert told == [("left.hour", wrong), ("left.hour", "is missing"), ("left.hour", wrong)]
+
+
+@pytest.mark.parametrize("part", ["hour", "weekday", "month"])
+def test_what_is_nested_deeper_than_python_shows_is_no_date(part: str) -> None:
+    deep: list[Any] = []
+    for _ in range(10_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match=f"there is no {part}"):
+        part_of(deep, part)
+    assert OWN.check_many([{"left": deep}, {}]).tolist() == [[0, 7, 0, 2]] * 2
