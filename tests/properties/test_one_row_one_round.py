@@ -15,9 +15,10 @@ import pytest
 from sklearn.utils.validation import check_array
 from tests.rows.door import Door, changed_rounds
 from tests.rows.doors import DOORS
-from tests.rows.tables import LABEL, NANOSECONDS, Coins, Public, Table
+from tests.rows.tables import LABEL, NANOSECONDS, WIDE, Coins, Public, Table
 
 from littlestone.adapters import sklearn as adapter
+from littlestone.concepts import wide_records
 from littlestone.concepts.records.fields import Numeric
 from littlestone.concepts.schema import Schema
 from littlestone.learners.run import PrivateRun
@@ -116,12 +117,18 @@ def values_all_or_none(column: Any) -> list[Any]:
     return values
 
 
+def masked_is_plain(column: Any) -> bool:
+    """What is behind a mask is cut with the rest, unless some row sends all to the slow path."""
+    return isinstance(column, np.ndarray) and column.dtype.kind in "iuf"
+
+
 def schema_of(**declared: Any) -> Schema:
     return Schema.from_mapping(declared)
 
 
 BY_NAME: Final = {door.name: door for door in DOORS}
 OWN: Final = {"grid": [1], "missing": "own value"}
+WIDE_ROW: Final = {part.name: 9.0 for part in WIDE.fields}
 TIMES: Final = {"grid": [NANOSECONDS + 1]}
 YEAR_20000: Final = 6_585_000  # days
 Patches = list[tuple[Any, str, Callable[..., Any]]]
@@ -155,6 +162,9 @@ Patches = list[tuple[Any, str, Callable[..., Any]]]
         ("scikit-learn, lists", schema_of(t=TIMES), {"t": "", LABEL: ""},
          {"t": NANOSECONDS + 1, LABEL: 1}, {"t": 0.5, LABEL: 1},
          [(adapter, "columns_of", columns_by_the_tables_type)]),
+        ("numpy, wide", WIDE, dict.fromkeys(WIDE_ROW, "masked float64") | {LABEL: "int64"},
+         WIDE_ROW | {"x5": None, LABEL: 1}, WIDE_ROW | {"x6": float("nan"), LABEL: 1},
+         [(wide_records, "_is_plain", masked_is_plain)]),
         ("a run", schema_of(n={"grid": [1]}), {"n": "", LABEL: ""},
          {"n": 1, LABEL: 1}, {"n": None, LABEL: 1},
          [(PrivateRun, "observe_many", pieces_refused_whole)]),

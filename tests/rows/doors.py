@@ -38,9 +38,19 @@ from tests.rows.files import (
     write_json,
     write_nested,
 )
-from tests.rows.frames import of_checked, of_frames, of_objects, of_pandas, of_polars, of_tables
+from tests.rows.frames import (
+    DUCKDB,
+    of_arrow_in_pandas,
+    of_checked,
+    of_duckdb,
+    of_frames,
+    of_objects,
+    of_pandas,
+    of_polars,
+    of_tables,
+)
 from tests.rows.memory import of_a_run, of_columns, of_points, of_records, points_drawn
-from tests.rows.tables import LABEL, drawn, with_many_labels
+from tests.rows.tables import LABEL, WIDE, drawn, with_many_labels
 from tests.rows.typed import NUMPY, PANDAS, POLARS, array_of, polars_of, series_of, typed_tables
 
 from littlestone.runs.intake.readers import Columns
@@ -52,6 +62,7 @@ DOORS: Final = (
     Door("columns of tuples", drawn, of_columns(lambda _, values: tuple(values))),
     Door("columns of objects", drawn, of_columns(lambda _, values: objects(values))),
     Door("numpy", typed_tables(NUMPY), of_columns(array_of)),
+    Door("numpy, wide", typed_tables(NUMPY, (WIDE,)), of_columns(array_of)),
     Door("pandas", typed_tables(PANDAS), of_columns(series_of)),
     Door("polars", typed_tables(POLARS), of_columns(polars_of)),
     Door("polars, frames", typed_tables(POLARS), of_checked(of_polars)),
@@ -60,6 +71,13 @@ DOORS: Final = (
     Door("learned, pandas", typed_tables(PANDAS), of_frames(of_pandas), whole=False),
     Door("learned, polars", typed_tables(POLARS), of_frames(of_polars), whole=False),
     Door("learned, arrow", typed_tables(PARQUET), of_frames(of_tables), whole=False),
+    Door(
+        "learned, arrow in pandas",
+        typed_tables(PARQUET),
+        of_frames(of_arrow_in_pandas),
+        whole=False,
+    ),
+    Door("learned, duckdb", typed_tables(DUCKDB), of_frames(of_duckdb), whole=False),
     Door("csv", drawn, of_files("rows.csv", csv_writer(text_of)), whole=False),
     Door("json lines", drawn, of_files("rows.jsonl", write_json, skipped=1), whole=False),
     Door(

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 from tests.rows.door import Rounds, Rows, column_of, learner_over, objects, rounds_of
-from tests.rows.files import arrow_of, told
+from tests.rows.files import PARQUET, arrow_of, told
 from tests.rows.tables import LABEL, Public
 from tests.rows.typed import polars_of, series_of
 
@@ -16,6 +17,8 @@ from littlestone.runs.frames import _rows
 from littlestone.runs.intake.readers import Columns, events_of, needed_columns
 
 _USERS = Columns(label=LABEL, user=LABEL)
+_NOT_IN_DUCKDB = ("huge decimal", "half", "seconds")
+DUCKDB = {kind: pool for kind, pool in PARQUET.items() if kind not in _NOT_IN_DUCKDB}
 
 
 def of_frames(frame: Callable[[Public, Rows], Any]) -> Rounds:
@@ -60,6 +63,16 @@ def of_polars(public: Public, rows: Rows) -> Any:
         for part in (rows[:half], rows[half:])
     ]
     return pl.concat(parts, rechunk=False)
+
+
+def of_arrow_in_pandas(public: Public, rows: Rows) -> Any:
+    found = {name: arrow_of(kind, column_of(rows, name)) for name, kind in public.kinds.items()}
+    held = {name: pd.arrays.ArrowExtensionArray(column) for name, column in found.items()}
+    return pd.DataFrame(held)
+
+
+def of_duckdb(public: Public, rows: Rows) -> Any:
+    return duckdb.from_arrow(of_tables(public, rows))
 
 
 def of_tables(public: Public, rows: Rows) -> Any:

@@ -1,6 +1,6 @@
 """Columns with types, which are public: what each may hold, and what holds it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -14,6 +14,7 @@ from tests.rows.tables import (
     LABEL,
     NANOSECONDS,
     SCHEMAS,
+    WIDE,
     Coins,
     Public,
     Table,
@@ -21,10 +22,14 @@ from tests.rows.tables import (
     table_of,
 )
 
+from littlestone.concepts.schema import Schema
+
 _ORDINARY: Final = 2  # of each pool, so many values come most often
 
 
-def typed_tables(kinds: Mapping[str, tuple[Any, ...]]) -> Callable[[Coins], Table]:
+def typed_tables(
+    kinds: Mapping[str, tuple[Any, ...]], schemas: Sequence[Schema] = SCHEMAS
+) -> Callable[[Coins], Table]:
     """Tables whose columns have types, mostly such as fit, from pools of values of each."""
 
     def row(public: Public, coins: Coins, *, odd: float) -> dict[str, Any]:
@@ -43,11 +48,13 @@ def typed_tables(kinds: Mapping[str, tuple[Any, ...]]) -> Callable[[Coins], Tabl
     assert all(fit.values())
 
     def draw(coins: Coins) -> Table:
-        schema = coins.one_of(SCHEMAS)
+        schema = coins.one_of(schemas)
+        few = [coins.one_of(fit["n"]) for _ in range(2)]  # of a wide table, whose columns are cut
+        often = 1.0 if schema is WIDE else 0.9  # at once if all of them are plain numbers
         public = Public(
             schema,
             {
-                name: coins.one_of(fit[name] if coins.uniform() < 0.9 else tuple(kinds))
+                name: coins.one_of(fit.get(name, few) if coins.uniform() < often else tuple(kinds))
                 for name in columns_of(schema)
             },
         )
@@ -98,10 +105,17 @@ NUMPY: Final[dict[str, tuple[Any, ...]]] = {
     "U8": ("A", "B", "é", "1", ""),
     "datetime64[ns]": ("2013-01-01T05:15", "NaT"),
     "object": (0, 1, True, Decimal(1), 0.1, 2**53 + 1, None, "A", (1, 2)),
+    "masked int64": (*WHOLE, None),
+    "masked float64": (*REAL, None),
 }
+_MASKED: Final = "masked "
 
 
 def array_of(kind: str, values: list[Any]) -> Any:
+    if kind.startswith(_MASKED):
+        hidden = [99 if value is None else value for value in values]
+        found = np.array(hidden, dtype=kind.removeprefix(_MASKED))
+        return np.ma.array(found, mask=[value is None for value in values])
     return objects(values) if kind == "object" else np.array(values, dtype=kind)
 
 
@@ -112,11 +126,22 @@ PANDAS: Final[dict[str, tuple[Any, ...]]] = NUMPY | {
     "category": ("A", "B", "é", None),
     "str": ("A", "B", "é", None, "1"),
     "datetime64[ns, UTC]": ("2013-01-01T05:15", None),
+    "datetime64[s]": ("2013-01-01T05:15", "20000-02-03T01:00", None),
+    "datetime64[us, Asia/Tokyo]": ("2013-01-01T05:15", "9999-12-31T23:00", None),
+    "timedelta64[s]": ("1s", None),
+    "period[M]": ("2013-01", None),
+    "Sparse[float64]": REAL,
+    "whole categories": (1, 0, 2, 15, 2**53 + 1, None),
 }
-del PANDAS["U8"], PANDAS["longdouble"], PANDAS["float16"]
+for absent in ("U8", "longdouble", "float16", "masked int64", "masked float64"):
+    del PANDAS[absent]
 
 
 def series_of(kind: str, values: list[Any]) -> Any:
+    if kind == "whole categories":
+        return pd.Series(objects(values), dtype="category")
+    if kind == "datetime64[s]":  # pandas parses no year above 9999
+        return pd.Series(np.array(values, dtype=kind))
     return pd.Series(objects(values) if kind == "object" else values, dtype=kind)
 
 
