@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from littlestone import require
 from littlestone.concepts.records.columns import (
     eager_frame,
@@ -127,7 +129,9 @@ def _rows(frame: Any, needed: list[str]) -> Iterator[Row]:
 
 
 def _present(value: Any) -> Any:
-    """Return None for what a data frame has in place of a missing value: NaN, NaT or NA."""
+    """Return a plain value; None for what is there in place of a missing one: NaN, NaT or NA."""
+    if isinstance(value, np.bool_ | np.number) and not isinstance(value, np.timedelta64):
+        value = value.item()  # of a column with a mask
     try:
         return None if value != value else value
     except Exception:  # NA equals nothing, arrays have no single answer, a signalling NaN raises

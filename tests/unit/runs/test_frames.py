@@ -140,6 +140,23 @@ def test_wide_integers_are_read_with_and_without_gaps() -> None:
     assert schema.check_many(full).tolist() == schema.check_many(gaps).tolist()[:2] == [[1], [3]]
 
 
+@pytest.mark.parametrize("kind", ["Int64", "UInt8", "boolean", "Float32", "Sparse[int]"])
+@pytest.mark.parametrize("column", ["x", "label", "who", "merchant"])
+def test_a_nullable_column_holds_plain_values(column: str, kind: str, at: dict[str, Any]) -> None:
+    """Their values are numpy's, which were neither labels nor users nor points."""
+    frame = pd.DataFrame({name: [0, 1] * 50 for name in ("x", "label", "merchant", "who")})
+    frame[column] = frame[column].astype("int64" if kind == "Int64" else "int8").astype(kind)
+    if column == "merchant":
+        over, feature = Schema.from_mapping({"merchant": {"buckets": 4}}), None
+    else:
+        over, feature = "thresholds:4", "x"
+    learner = Request(over=over, rounds=1000, delta=1e-6, max_contributions=50).recipe()
+    call = {**at, "label": "label", "user": "who"}
+    tally = learn_frame(frame, learner, **call, feature=feature, source="a", check=0)
+    known = 0 if kind == "boolean" and column in ("x", "merchant") else 100  # no numbers
+    assert tally.taken - tally.stood_in == known and not tally.over_limit
+
+
 def test_a_date_that_python_cannot_hold_is_one_rows_affair() -> None:
     schema = Schema.from_mapping({"d": {"date": ["month"], "missing": "own value"}})
     days = pl.Series("d", [0, 2**31 - 1, 31], dtype=pl.Int32).cast(pl.Date)

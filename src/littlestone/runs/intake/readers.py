@@ -18,7 +18,7 @@ import numpy as np
 
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass, Domain, Point
-from littlestone.concepts.records.columns import EXACT
+from littlestone.concepts.records.columns import EXACT, exact_number
 from littlestone.concepts.schema import Cells
 from littlestone.runs.intake.cells import WHOLE, CellReader, LabelReader, Misfit, is_empty
 from littlestone.runs.intake.event import Event, EventBlock, by_halving
@@ -391,10 +391,11 @@ def _numbered(check: Callable[[Any], Point], value: Any) -> tuple[int, Point, No
     """Return an integer as it was written, with all of its digits, and the point that it is."""
     if isinstance(value, str) and WHOLE.fullmatch(value):
         number = int(value)
-    elif isinstance(value, float) and not abs(value) < EXACT:
-        raise ValueError("a float of this size may stand for several whole numbers")
     else:
-        exact = Decimal(value)
+        known = Decimal(value) if isinstance(value, str) else exact_number(value)
+        if known is None or (isinstance(known, float) and not abs(known) < EXACT):
+            raise ValueError("not a number, or a float that may stand for several whole numbers")
+        exact = Decimal(known)
         if not exact.is_finite() or exact.adjusted() > _MOST_DIGITS or exact != int(exact):
             raise ValueError("a point of this class is a whole number")
         number = int(exact)

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import time
+from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -16,11 +17,12 @@ from littlestone.choose.catalogue import class_from_spec
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.schema import Numeric, Schema
-from littlestone.runs.intake.cells import CellReader, number_reader
+from littlestone.runs.intake.cells import CellReader, Misfit, number_reader
 from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow, Form
-from littlestone.runs.intake.readers import Columns, read
+from littlestone.runs.intake.readers import Columns, point_reader, read
 
 SCHEMA = Schema.from_mapping(
     {"delay": {"grid": [0, 15]}, "from": {"values": ["A", "B", "[/bold]"], "missing": "B"}}
@@ -417,3 +419,11 @@ def test_a_damaged_parquet_file_is_refused_by_name(tmp_path: Path, place: str) -
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"events.parquet is (damaged|not a Parquet file)"):
         list(read(str(path), OVER_SCHEMA, Columns(label="y"), standard_input=io.BytesIO()))
+
+
+@pytest.mark.parametrize("value", [True, [0, [5], 0], (0, (5,), 0), 5.5, 2.0**60, None, "0x5"])
+def test_what_is_no_whole_number_is_no_point_of_a_range(value: Any) -> None:
+    read_point = point_reader(IntegerRange(2**61), "x")
+    assert [read_point([same])[1] for same in (5, "5", "5.0", " 5e0", 5.0, Decimal(5))] == [5] * 6
+    with pytest.raises(Misfit):
+        read_point([value])
