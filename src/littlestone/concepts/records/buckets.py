@@ -41,9 +41,8 @@ def bucket_of(value: Any, buckets: int) -> int:
         return _hashed(str(value), buckets)
     if isinstance(value, Integral) and not isinstance(value, bool):
         return _hashed(str(int(value)), buckets)
-    if (
-        isinstance(value, float) and value.is_integer()
-    ):  # pandas stores integers in columns with gaps as floats
+    # pandas stores integers in columns with gaps as floats.
+    if isinstance(value, float | np.floating) and value.is_integer():
         return _hashed(str(int(value)), buckets)
     raise ValueError(
         f"value must be text or a whole number to have a bucket, got {require.shown(value)}"

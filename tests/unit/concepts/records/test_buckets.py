@@ -13,7 +13,7 @@ from littlestone.concepts.hypotheses.python_source import python_source
 from littlestone.concepts.hypotheses.sql_source import sql_source
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.records.buckets import bucket_of
-from littlestone.concepts.schema import Schema
+from littlestone.concepts.schema import Buckets, Schema
 
 NAMES = ["", "Müller & Co", "17", "NULL", "a" * 300, "🦀", "\udcff", " 17", "017", "O'Neil"]
 NUMBERS = [0, 17, -3, 2**70]
@@ -113,3 +113,10 @@ def test_duckdb_says_of_every_row_what_the_rule_says(declared: dict[str, Any]) -
 def test_sqlite_has_no_such_function_and_that_is_said() -> None:
     with pytest.raises(ValueError, match="SQLite cannot hash"):
         sql_source(rules(Schema.from_mapping(BARE))[0], "sqlite")
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint64", "float16", "float32", "float64", "longdouble"])
+def test_a_number_of_numpy_has_one_bucket_alone_and_in_its_column(kind: str) -> None:
+    column, merchant = np.array([3, 0, 17], dtype=kind), Buckets("merchant", tuple(range(8)))
+    assert merchant.cells_of(column).tolist() == list(map(merchant.cell, column))
+    assert merchant.cell(column[2]) == merchant.cell("17")
