@@ -290,7 +290,7 @@ async def _taken(
 async def _stream_in(service: Service, thread: RunThread, request: Request) -> Response:
     """Accept events line by line, in groups as they arrive; return a summary."""
     taken, refused, first = 0, 0, list[wire.EventOut]()
-    waiting = list[wire.EventIn]()
+    waiting = list[wire.EventIn | str]()
 
     async def flush() -> None:
         nonlocal taken, refused
@@ -305,14 +305,9 @@ async def _stream_in(service: Service, thread: RunThread, request: Request) -> R
         waiting.clear()
 
     async for line in lines_of(request):
-        try:
-            if line is None:
-                raise HTTPException(413, f"a line exceeds {MOST_LINE:,} bytes")
-            waiting.append(decoded(line, wire.EventIn))
-        except HTTPException as problem:
-            refused += 1
-            if len(first) < 100:
-                first.append(wire.EventOut("", error=str(problem.detail)))
+        # A line that does not fit takes room, too: it does not move the commits of the others.
+        too_long = f"a line exceeds {MOST_LINE:,} bytes"
+        waiting.append(too_long if line is None else wire.alone(line, wire.EventIn))
         if len(waiting) >= TURN:
             await flush()
     await flush()
@@ -320,7 +315,7 @@ async def _stream_in(service: Service, thread: RunThread, request: Request) -> R
 
 
 async def _put_when_there_is_room(
-    thread: RunThread, holder: str, sent: list[wire.EventIn]
+    thread: RunThread, holder: str, sent: Sequence[wire.EventIn | str]
 ) -> tuple[list[wire.EventOut], int]:
     """Wait where a single request would be rejected with 429."""
     while True:

@@ -91,7 +91,7 @@ def each_in(body: bytes, kind: type[One]) -> list[One | str] | None:
     written = _elements(body)
     if not written:
         return None
-    return [_alone(one, kind) for one in written]
+    return [alone(one, kind) for one in written]
 
 
 def _elements(body: bytes) -> list[bytes] | None:
@@ -120,7 +120,8 @@ def _elements(body: bytes) -> list[bytes] | None:
     return found if len(found) > 1 or found[0].strip() else []
 
 
-def _alone(written: bytes, kind: type[One]) -> One | str:
+def alone(written: bytes, kind: type[One]) -> One | str:
+    """Decode one event, or return what is wrong with it."""
     try:
         return msgspec.json.decode(written, type=kind)
     except _UNFIT as problem:

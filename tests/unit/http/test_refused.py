@@ -4,11 +4,13 @@ import json
 import socket
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.patience import PATIENCE
 from tests.unit.http.served import BUDGET, EVENTS, body, serving, with_keys
 
+from littlestone.http import routes
 from littlestone.http.app import ENDPOINTS
 from littlestone.http.client import ServiceError
 from littlestone.http.service import Role
@@ -68,6 +70,28 @@ def test_a_line_that_is_too_long_is_refused_by_itself(tmp_path: Path, ending: by
             told = json.loads(answer)
             assert (status, told["taken"], told["refused"]) == (200 if taken else 422, taken, 1)
             assert "exceeds 65,536 bytes" in told["events"][0]["error"]
+
+
+def test_a_line_that_does_not_fit_moves_no_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is taken together depends on how many lines there are, not on what they hold."""
+    together = list[int]()
+
+    async def told(thread: Any, holder: str, sent: Any) -> Any:
+        together.append(len(sent))
+        return await taken(thread, holder, sent)
+
+    taken = routes._taken
+    monkeypatch.setattr(routes, "TURN", 2)
+    monkeypatch.setattr(routes, "_taken", told)
+    good = body(x="a", y=1)
+    with serving(tmp_path) as served:
+        with_keys(served)
+        for odd in (good, b"{", body(x="a" * (1 << 20), y=1)):
+            lines = b"\n".join([good, odd, good, good, good])
+            served.raw("POST", EVENTS, lines, Content_Type="application/x-ndjson")
+            assert together[-3:] == [2, 2, 1]
 
 
 DEEP = b"[" * 5_000 + b"]" * 5_000
