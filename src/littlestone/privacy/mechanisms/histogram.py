@@ -144,8 +144,9 @@ class PrivateHistogram:
 
 def _tally(data: Mapping[Any, int] | Iterable[Hashable]) -> tuple[list[Any], NDArray[np.int64]]:
     """Return the count of each key that occurs, in canonical form."""
-    if isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in "iu":
-        values, how_often = np.unique(data, return_counts=True)
+    array = require.plain_array(data)
+    if array is not None and array.ndim == 1 and array.dtype.kind in "iu":
+        values, how_often = np.unique(array, return_counts=True)
         return values.tolist(), how_often.astype(np.int64)
     if isinstance(data, Mapping):
         counts: Counter[Any] = Counter()

@@ -19,12 +19,13 @@ from littlestone.concepts.keys import key_order
 from littlestone.concepts.protocols import Point
 from littlestone.errors import HorizonExceededError
 from littlestone.learners import codec
+from littlestone.learners.engine import single_rounds
 from littlestone.learners.forms import form_digest
 from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.randomness import Randomness, labelled
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.blocks import shard_of
+from littlestone.runs.fleet.blocks import checked, shard_of
 from littlestone.runs.fleet.keyed import SEAL_BYTES, head_of, sealed, unsealed
 from littlestone.runs.journal.records import digest_of
 
@@ -70,12 +71,13 @@ def advance_part(
     """
     require.integer(parts=parts, at_least=1)
     require.integer(part=part, at_least=0)
-    points, labels = recipe.concepts.domain.check_many(xs), require.labels(ys).tolist()
+    points, labels = checked(recipe.concepts.domain, xs, ys)
     engine, consumed = _at(recipe, secret, part, parts, state)
     before = engine._round
     _check_rounds(list(rounds), points, labels, until=until, before=before, horizon=recipe.rounds)
     changes: list[Change] = []
-    for number, x, y in zip(rounds, points, labels, strict=True):
+    # Keys as plain values: a block of integers is an array, whose elements are described otherwise.
+    for number, (x, y) in zip(rounds, single_rounds(points, labels), strict=True):
         if part_of(x, parts) != part:
             raise ValueError(f"xs must belong to part {part} of {parts}; choose them with part_of")
         if number <= before:

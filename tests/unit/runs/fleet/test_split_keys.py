@@ -150,3 +150,13 @@ def test_the_root_of_all_streams_is_not_in_a_state() -> None:
     root = LabelledKeysEngine(RECIPE, SECRET)._root
     assert not any(root in state or SECRET in state for state in states)
     assert split_keys._MAGIC in states[0]
+
+
+def test_how_a_listed_key_is_described_depends_on_no_other_key() -> None:
+    """Among integers alone, elements of an array would be described in the words of numpy."""
+    rules = set[str]()
+    for other in (7, "a secret key", 2**70):
+        play = {"rounds": range(1, 201), "xs": [7] * 199 + [other], "ys": [1] * 200}
+        _, changes = advance_part(RECIPE, SECRET, 0, 1, None, **play, until=200)
+        rules |= {rule.describe() for _, rule in merged(frozenset(), [changes])}
+    assert rules == {"1 on 7, 0 elsewhere"}
