@@ -143,7 +143,7 @@ Patches = list[tuple[Any, str, Callable[..., Any]]]
           (cells.LabelReader, "one", label_without_decimals)]),
         ("parquet", schema_of(d={"date": ["month"]}), {"d": "date", LABEL: "int64"},
          {"d": 19_000, LABEL: 1}, {"d": YEAR_20000, LABEL: 1},
-         [(parquet_rows, "_values", values_all_or_none)]),
+         [(parquet_rows, "listed", values_all_or_none)]),
         ("csv", schema_of(n=OWN), {"n": "", LABEL: ""},
          {"n": "0.5", LABEL: "1"}, {"n": "0,5", LABEL: "1"},
          [(cells.CellReader, "many", marks_by_the_chunk)]),

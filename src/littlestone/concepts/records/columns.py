@@ -182,6 +182,8 @@ def listed(column: Any) -> list[Any]:
         values = one_dimensional(column)
         return list(values) if column.dtype.kind in "mM" else values.tolist()
     if not isinstance(column, str | bytes | Mapping):
+        if hasattr(column, "to_pylist"):  # of pyarrow
+            return each_readable(column, lambda part: list(part.to_pylist()))
         if hasattr(column, "dtype") and hasattr(column, "__len__"):  # of pandas or polars
             return each_readable(column, list)
         with suppress(ValueError):

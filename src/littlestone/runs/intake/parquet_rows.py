@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from littlestone.concepts.records.columns import each_readable
+from littlestone.concepts.records.columns import listed
 from littlestone.runs.intake.form import Row
 from littlestone.runs.intake.lines import refuse_twice
 
@@ -73,7 +73,7 @@ def _rows(
 ) -> Iterator[Sequence[Any]]:
     try:
         for batch in batches:
-            columns = [_values(_leaf(batch, name)) for name in needed]
+            columns = [listed(_leaf(batch, name)) for name in needed]
             yield from zip(*columns, strict=True)
     except trouble as problem:
         _raise_of_the_system(problem)
@@ -95,7 +95,3 @@ def _leaf(batch: Any, name: str) -> Any:
     parts = name.split(".")
     cut = next(n for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in batch.schema.names)
     return compute.struct_field(batch.column(".".join(parts[:cut])), parts[cut:])
-
-
-def _values(column: Any) -> list[Any]:
-    return each_readable(column, lambda part: list(part.to_pylist()))

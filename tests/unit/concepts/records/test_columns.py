@@ -135,6 +135,7 @@ FAR: dict[str, Any] = {
     "text of pandas": lambda days: pandas_of(
         pa.array([b"1" if day < 99 else b"\xff" for day in days]).view(pa.string())
     ),
+    "days of arrow": lambda days: pa.chunked_array([pa.array(days, pa.int32()).view(pa.date32())]),
     "days of polars": lambda days: pl.Series(days, dtype=pl.Int32).cast(pl.Date),
 }
 
@@ -160,3 +161,12 @@ class Odd(float):
 
 def test_a_number_that_raises_is_none() -> None:
     assert exact_number(Odd(1)) is None
+
+
+def test_a_column_of_arrow_holds_plain_values() -> None:
+    """Its own scalars are neither numbers nor text, so every row would be missing."""
+    schema = Schema((Numeric("n", (5,), 0), Category("c", ("a", "b"), "a")))
+    table = pa.table({"n": [1, 7, None], "c": ["a", "b", None]})
+    columns = {name: table[name] for name in ("n", "c")}
+    assert schema.check_many(columns).tolist() == schema.check_many(table).tolist()
+    assert schema.check_many(columns).tolist() == [[0, 0], [1, 1], [0, 0]]
