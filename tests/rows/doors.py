@@ -48,6 +48,7 @@ from tests.rows.frames import (
     of_pandas,
     of_polars,
     of_tables,
+    without_labels,
 )
 from tests.rows.memory import of_a_run, of_columns, of_points, of_records, points_drawn
 from tests.rows.tables import LABEL, WIDE, drawn, with_many_labels
@@ -67,6 +68,7 @@ DOORS: Final = (
     Door("polars", typed_tables(POLARS), of_columns(polars_of)),
     Door("polars, frames", typed_tables(POLARS), of_checked(of_polars)),
     Door("arrow tables", typed_tables(PARQUET), of_arrow),
+    Door("arrow in pandas", typed_tables(PARQUET), of_checked(of_arrow_in_pandas)),
     Door("learned, objects of pandas", drawn, of_frames(of_objects), whole=False),
     Door("learned, pandas", typed_tables(PANDAS), of_frames(of_pandas), whole=False),
     Door("learned, polars", typed_tables(POLARS), of_frames(of_polars), whole=False),
@@ -110,6 +112,11 @@ DOORS: Final = (
     Door("scikit-learn, sequences", without_dates(drawn), of_estimators(as_other_sequences)),
     Door("scikit-learn, arrays", of_one_type, of_estimators(as_array)),
     Door("scikit-learn, frames", without_dates(typed_tables(PANDAS)), of_estimators(as_frame)),
+    Door(
+        "scikit-learn, arrow in pandas",
+        without_dates(typed_tables(PARQUET)),
+        of_estimators(without_labels),
+    ),
     Door("river", drawn, of_river, whole=False),
     Door("client", drawn, of_a_client),
     Door("a request", drawn, of_a_request, whole=False),

@@ -71,6 +71,12 @@ def of_arrow_in_pandas(public: Public, rows: Rows) -> Any:
     return pd.DataFrame(held)
 
 
+def without_labels(public: Public, rows: Rows) -> tuple[Any, Any]:
+    """Arrow in pandas as an estimator takes it."""
+    frame = of_arrow_in_pandas(public, rows)
+    return frame.drop(columns=LABEL), frame[LABEL]
+
+
 def of_duckdb(public: Public, rows: Rows) -> Any:
     return duckdb.from_arrow(of_tables(public, rows))
 
