@@ -164,13 +164,14 @@ and frozensets of these, got x=[1]
 
     def check_many(self, xs: Any, /) -> "list[Point] | NDArray[np.int64]":
         """Return the canonical form of many points."""
-        if require.plain_array(xs) is not None:
-            if xs.ndim != 1:
-                raise ValueError(f"xs must be one-dimensional, got xs of shape {xs.shape}")
-            if xs.dtype.kind == "i":
-                return xs.astype(np.int64, copy=False)
-            if xs.dtype.kind not in "mM":  # those are rejected one by one
-                xs = xs.tolist()
+        array = require.plain_array(xs)
+        if array is not None:
+            if array.ndim != 1:
+                raise ValueError(f"xs must be one-dimensional, got xs of shape {array.shape}")
+            if array.dtype.kind == "i":
+                return array.astype(np.int64, copy=False)
+            if array.dtype.kind not in "mM":  # those are rejected one by one
+                xs = array.tolist()
         keys = require.listed(xs=xs)
         numbers = whole_numbers(keys) if keys else None
         return canonical_keys(keys, self.check) if numbers is None else numbers

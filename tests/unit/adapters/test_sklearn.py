@@ -407,7 +407,7 @@ def test_classes_without_an_order_are_no_type_error(classes: list[Any]) -> None:
 def test_what_is_behind_a_mask_is_missing() -> None:
     """scikit-learn takes off a mask, and reads what was meant to be missing."""
     schema = Schema.from_mapping({"n": {"grid": [0], "missing": "own value"}})
-    rows = np.ma.array([[1], [-1], [1]] * 200, mask=[[False], [False], [True]] * 200)
+    rows: Any = np.ma.array([[1], [-1], [1]] * 200, mask=[[False], [False], [True]] * 200)
     labels = [0, 0, 1] * 200
     model = PrivateClassifier(concepts=schema, random_state=3, epsilon=50.0).fit(rows, labels)
     assert model.predict([[1], [-1], [None]]).tolist() == [0, 0, 1]

@@ -216,12 +216,12 @@ class Raising:
     def _raise(self, *_: Any) -> Any:
         raise RuntimeError
 
-    __eq__ = __index__ = __iter__ = __repr__ = _raise  # type: ignore[assignment]
+    __eq__ = __index__ = __iter__ = __repr__ = _raise
     __hash__ = None  # type: ignore[assignment]
 
 
 class Nowhere(tzinfo):
-    utcoffset = Raising._raise  # type: ignore[assignment]
+    utcoffset = dst = tzname = Raising._raise
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,8 @@ def test_a_nullable_column_holds_plain_values(column: str, kind: str, at: dict[s
     frame = pd.DataFrame({name: [0, 1] * 50 for name in ("x", "label", "merchant", "who")})
     frame[column] = frame[column].astype("int64" if kind == "Int64" else "int8").astype(kind)
     if column == "merchant":
-        over, feature = Schema.from_mapping({"merchant": {"buckets": 4}}), None
+        over: Any = Schema.from_mapping({"merchant": {"buckets": 4}})
+        feature = None
     else:
         over, feature = "thresholds:4", "x"
     learner = Request(over=over, rounds=1000, delta=1e-6, max_contributions=50).recipe()

@@ -357,6 +357,6 @@ def test_a_recipe_is_a_value() -> None:
 
 
 def test_what_is_behind_a_mask_is_no_key() -> None:
-    keys = np.ma.array([1] * 500 + [2] * 500, mask=[False] * 500 + [True] * 500)
+    keys: Any = np.ma.array([1] * 500 + [2] * 500, mask=[False] * 500 + [True] * 500)
     with pytest.raises(ValueError):
         PrivateHistogram(epsilon=1.0, delta=1e-6).release(keys, rng=seeded(1))

@@ -156,7 +156,7 @@ def test_how_a_listed_key_is_described_depends_on_no_other_key() -> None:
     """Among integers alone, elements of an array would be described in the words of numpy."""
     rules = set[str]()
     for other in (7, "a secret key", 2**70):
-        play = {"rounds": range(1, 201), "xs": [7] * 199 + [other], "ys": [1] * 200}
+        play: dict[str, Any] = {"rounds": range(1, 201), "xs": [7] * 199 + [other], "ys": [1] * 200}
         _, changes = advance_part(RECIPE, SECRET, 0, 1, None, **play, until=200)
         rules |= {rule.describe() for _, rule in merged(frozenset(), [changes])}
     assert rules == {"1 on 7, 0 elsewhere"}
