@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from littlestone.errors import StoreError
-from littlestone.runs.files import sync_folder
+from littlestone.runs.files import BESIDE, files_beside, sync_folder
 from littlestone.runs.journal.mark import NOWHERE, RESTORE, Mark, StorePosition
 from littlestone.runs.journal.protocol import KINDS, Entry
 
@@ -60,6 +60,11 @@ class SqlitePlace:
         with _refusing(target):
             if target.exists():  # before a mark is created beside a foreign file
                 raise StoreError(f"{target} exists already; open it, or choose another name")
+            if target.name.endswith(BESIDE):
+                raise StoreError(
+                    f"{target} cannot be a store: a file of this name lies beside a store, and is "
+                    f"written and deleted with it; choose another name"
+                )
             mark = Mark(target, create=True)
             try:
                 if target.exists():
@@ -89,8 +94,8 @@ class SqlitePlace:
 
     def discard(self) -> None:
         """Delete the store, its mark and its temporary files."""
-        for name in ("", ".mark", "-wal", "-shm"):
-            _beside(self.path, name).unlink(missing_ok=True)
+        for path in (self.path, *files_beside(self.path)):
+            path.unlink(missing_ok=True)
 
     @contextmanager
     def look(self) -> Iterator["SqliteReading"]:
