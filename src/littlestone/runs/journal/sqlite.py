@@ -103,6 +103,7 @@ class SqlitePlace:
         with _refusing(self.path):
             _refuse_foreign(self.path)
             with closing(copied(self.path)) as connection:
+                _check_layout(self.path, connection)
                 yield SqliteReading(self.path, connection)
 
 
@@ -210,18 +211,20 @@ class SqliteJournal(SqliteReading):
         self._db.execute("UPDATE about SET value = ? WHERE name = 'branch'", (branch,))
 
     def _check_tables(self) -> None:
-        plain = sqlite3.connect(":memory:")
-        plain.executescript(TABLES)
-        expected = plain.execute(_LAID_OUT).fetchall()
-        plain.close()
-        if self._db.execute(_LAID_OUT).fetchall() != expected:
-            raise StoreError(
-                f"{self.path} is damaged: its tables are not those of a store. {RESTORE}"
-            )
+        _check_layout(self.path, self._db)
         for check in ("quick_check(1)", "integrity_check(about)"):
             found = self._db.execute(f"PRAGMA {check}").fetchone()[0]
             if found != "ok":
                 raise StoreError(f"{self.path} is damaged: {' '.join(found.split())}. {RESTORE}")
+
+
+def _check_layout(path: Path, db: sqlite3.Connection) -> None:
+    """Reject other tables than those of a store; a view in place of one may have no end."""
+    with closing(sqlite3.connect(":memory:")) as plain:
+        plain.executescript(TABLES)
+        expected = plain.execute(_LAID_OUT).fetchall()
+    if db.execute(_LAID_OUT).fetchall() != expected:
+        raise StoreError(f"{path} is damaged: its tables are not those of a store. {RESTORE}")
 
 
 @contextmanager
@@ -349,6 +352,8 @@ def _complete(pages: bytearray, log: bytes) -> None:
             return  # an old frame, or one that is being written
         waiting[number] = page
         if total:  # the last of its transaction
+            if total * size > 2 * (len(pages) + len(log)):  # before the memory is taken
+                raise ValueError(f"the log beside it claims {total:,} pages")
             pages.extend(bytes(max(0, total * size - len(pages))))
             for number, page in waiting.items():
                 pages[(number - 1) * size : number * size] = page
