@@ -191,8 +191,11 @@ def test_a_row_of_the_shards_that_was_altered_is_refused(fleet: Fleet) -> None:
     fleet.work()
     with database.connect(fleet.server.dsn) as connection:
         connection.execute("UPDATE littlestone.shards SET root = %s", (bytes(16),))
-    fleet.put(["a"], [2], [3], [0])
-    with pytest.raises(RollbackError, match="is not as its last commit left it"):
+        fleet.put(["a"], [2], [3], [0])
+        with pytest.raises(RollbackError, match="is not as its last commit left it"):
+            fleet.work()
+        connection.execute("DELETE FROM littlestone.shards")
+    with pytest.raises(RollbackError, match="table shards was deleted"):
         fleet.work()
 
 

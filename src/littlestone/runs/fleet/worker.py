@@ -140,15 +140,15 @@ class Worker:
         """Return the newest commit of a shard and the root of its states; reject a damaged one."""
         # The row is locked, too: behind a pooler several workers may share one session lock.
         query = "SELECT commits, chain, root FROM littlestone.shards WHERE shard = %s FOR UPDATE"
-        [(commits, chain, root)] = self.connection.execute(query, (shard,), binary=True)
+        row = self.connection.execute(query, (shard,), binary=True).fetchone()
+        if row is None:
+            raise _altered(shard, "deleted")
+        commits, chain, root = row
         height = Height(commits, chain)
         self.mark.check(shard, height)
         whole = sealed(self._height_key, shard, commits, root) if commits else UNUSED
         if height != whole or (not commits and root != EMPTY_ROOT):
-            raise RollbackError(
-                f"shard {shard} of the database is not as its last commit left it: its row in the "
-                f"table shards was altered. Nothing was learned; restore the newest database"
-            )
+            raise _altered(shard, "altered")
         return height, root
 
     def _blocks(self, shard: int) -> list[tuple[int, Block, bool]]:
@@ -283,3 +283,10 @@ class Worker:
             copy.set_types(types)
             for row in rows:
                 copy.write_row(row)
+
+
+def _altered(shard: int, how: str) -> RollbackError:
+    return RollbackError(
+        f"shard {shard} of the database is not as its last commit left it: its row in the table "
+        f"shards was {how}. Nothing was learned; restore the newest database"
+    )

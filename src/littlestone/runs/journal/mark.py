@@ -259,7 +259,11 @@ class HighWater(MarkFile):
         if create and not os.fstat(self._file).st_size:
             # A line for every possible shard: a missing line would look like a new shard.
             none = b"".join(_shard_line(shard, UNUSED) for shard in range(MOST_SHARDS))
-            os.pwrite(self._file, checked_line(head, _LINE) + none, 0)
+            content = checked_line(head, _LINE) + none
+            if os.pwrite(self._file, content, 0) != len(content):  # the disk is almost full
+                os.ftruncate(self._file, 0)
+                self.close()
+                raise StoreError(f"{path} cannot be written: no space left on the disk")
         elif os.pread(self._file, _LINE, 0) != checked_line(head, _LINE):
             os.close(self._file)
             raise StoreError(
