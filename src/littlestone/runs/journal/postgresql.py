@@ -55,7 +55,10 @@ _DRAFT: Final = "[0-9a-f]" * 16
 def connect(dsn: str) -> "psycopg.Connection[Any]":
     """Connect; each statement is a transaction unless one was begun."""
     try:
-        return psycopg.connect(dsn, autocommit=True, application_name="littlestone")
+        connection = psycopg.connect(dsn, autocommit=True, application_name="littlestone")
+        # Whatever the server's default: who waited for a lock must see what was committed.
+        connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        return connection
     except psycopg.OperationalError as problem:
         raise UnreachableError(f"the database cannot be reached: {_reason(problem)}") from None
     except psycopg.Error:  # the message may quote the password
