@@ -203,6 +203,7 @@ class Runs:
                 json.dump(content, stream, indent=1)
                 stream.flush()
                 os.fsync(stream.fileno())
+            sync_folder(draft)  # a run without its terms would not be opened
             made = draft.rename(place)  # also replaces an empty folder
             sync_folder(self.folder)  # a lost run could read the same events again
         except BaseException:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sqlite3
+import stat
 import threading
 import time
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.patience import PATIENCE, until
-from tests.unit.http.served import BUDGET, serving
+from tests.unit.http.served import BUDGET, serving, with_keys
 
 from littlestone.choose import request
 from littlestone.choose.auto import auto
@@ -64,6 +65,26 @@ def test_what_cannot_be_written_leaves_nothing_behind(
         assert refused.value.status == 503 and "space" not in str(refused.value)
         assert list(tmp_path.iterdir()) == []
         assert client.create("abuse", concepts="keys", **BUDGET)["name"] == "abuse"
+
+
+def test_what_readers_and_writers_rely_on_survives_a_power_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was synced is found again only if its folder was synced after it."""
+    synced, sync = dict[int, set[str]](), os.fsync
+
+    def noted(file: int) -> None:
+        sync(file)
+        if stat.S_ISDIR((found := os.fstat(file)).st_mode):
+            synced[found.st_ino] = set(os.listdir(file))
+
+    monkeypatch.setattr(os, "fsync", noted)
+    with serving(tmp_path) as served:
+        client = with_keys(served, publish_every=0.01)
+        assert synced[(tmp_path / "abuse").stat().st_ino] >= {"store", "store.mark", "run.json"}
+        assert "abuse" in synced[tmp_path.stat().st_ino]
+        client.send_many("abuse", [("a", 1)] * 200)
+        until(lambda: "shown" in synced[(tmp_path / "abuse").stat().st_ino])
 
 
 def test_a_run_that_cannot_be_read_keeps_no_other_from_opening(tmp_path: Path) -> None:
