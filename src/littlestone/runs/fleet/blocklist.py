@@ -287,10 +287,11 @@ class PartWorker:
         ).fetchall()
         rounds, xs, ys = list[int](), list[Point](), list[int]()
         for _, block in rows:
-            numbers, points, labels = codec.loads(block)
-            rounds += numbers.tolist()
-            xs += points
-            ys += labels.tolist()
+            with reporting_damage("a row of the blocklist's queue is", "it"):
+                numbers, points, labels = codec.loads(block)
+                rounds += numbers.tolist()
+                xs += points
+                ys += labels.tolist()
         return [number for number, _ in rows], (rounds, xs, ys)
 
     def _publish(self, identity: str) -> bool:

@@ -19,7 +19,7 @@ import psycopg
 from littlestone.errors import HorizonExceededError, RollbackError, SnapshotError, StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.blocks import Block, Waiting, in_turn
+from littlestone.runs.fleet.blocks import Block, Waiting, in_turn, shard_of
 from littlestone.runs.fleet.database import shard_lock, store_pages, stored_pages
 from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
 from littlestone.runs.fleet.page_tree import EMPTY_ROOT, PageTree
@@ -164,8 +164,14 @@ class Worker:
         for number, block, count in rows:
             if count and events and events + count > _MOST_EVENTS:
                 break  # and never past it: the order decides between repeats
-            domain = self.recipe.concepts.domain
-            blocks.append((number, Block.from_bytes(block, domain), not count))
+            found = Block.from_bytes(block, self.recipe.concepts.domain)
+            if any(shard_of(key, self.terms.shards) != shard for key in found.keys):
+                raise StoreError(
+                    f"row {number} of the table queue was altered: its keys do not belong to shard "
+                    f"{shard}, where they would begin again with the same noise. Nothing of this "
+                    f"shard was learned; restore the row"
+                )
+            blocks.append((number, found, not count))
             events += count
         return blocks
 
