@@ -276,8 +276,10 @@ def _refuse_foreign(path: Path) -> None:
     """Check the header, so that a foreign file is not changed."""
     if not path.exists():
         raise StoreError(f"there is no store at {path}; littlestone learn --store makes one")
-    with path.open("rb") as file:
-        header = file.read(100)
+    header = b""
+    if path.is_file():  # a pipe would wait for a writer
+        with path.open("rb") as file:
+            header = file.read(100)
     if header[68:72] != APPLICATION.to_bytes(4, "big"):
         raise StoreError(f"{path} is not a littlestone store; give a file of learn --store")
     if (known := int.from_bytes(header[60:64], "big")) != FORMAT:

@@ -1,5 +1,6 @@
 """A store is copied into memory as SQLite would read it, while somebody else writes it."""
 
+import os
 import sqlite3
 import struct
 from contextlib import closing
@@ -90,6 +91,14 @@ def test_a_view_in_place_of_a_table_is_not_read(tmp_path: Path) -> None:
         db.executescript("DROP TABLE about; CREATE VIEW about AS SELECT 'seal' AS name, 1 AS value")
     with pytest.raises(StoreError, match="its tables are not those of a store"):
         read_about(path)
+
+
+def test_a_pipe_is_no_store(tmp_path: Path) -> None:
+    """Opening it would wait for a writer."""
+    os.mkfifo(tmp_path / "run.db")
+    for path in (tmp_path / "run.db", tmp_path):
+        with pytest.raises(StoreError, match="is not a littlestone store"):
+            read_about(path)
 
 
 def store(folder: Path) -> Path:
