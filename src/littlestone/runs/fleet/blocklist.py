@@ -143,6 +143,11 @@ def terms_of(connection: "psycopg.Connection[Any]", lock: str = "") -> ListTerms
     return ListTerms(identity, recipe, fingerprint, parts, users)
 
 
+def _require_recipe(terms: ListTerms, recipe: PrivateKeys) -> None:
+    if canonical_form(recipe) != canonical_form(terms.recipe):
+        raise StoreError(f"this blocklist belongs to another recipe: {terms.recipe}")
+
+
 def _options(recipe: PrivateKeys, parts: int, users: str | None) -> str:
     names = ("rounds", "epsilon", "delta", "max_contributions")
     numbers = {name: getattr(recipe, name) for name in names}
@@ -173,6 +178,7 @@ def put(
         raise ValueError(f"xs and ys must be equally long, got {len(points)}, {len(labels)}")
     with connection.transaction():
         terms = terms_of(connection, "FOR UPDATE")
+        _require_recipe(terms, recipe)
         (tick,) = _one(connection, "SELECT tick FROM littlestone_blocklist.list")
         given = given_users(terms.users, users, len(points))
         first = tick + 1 if first is None else first
@@ -221,9 +227,9 @@ class PartWorker:
 
     def work(self) -> bool:
         """Take a turn at each part; return whether there was anything to do."""
-        identity, recipe, _, parts, _ = terms_of(self.connection)
-        if canonical_form(recipe) != canonical_form(self.recipe):
-            raise StoreError(f"this blocklist belongs to another recipe: {recipe}")
+        terms = terms_of(self.connection)
+        _require_recipe(terms, self.recipe)
+        identity, parts = terms.identity, terms.parts
         done = False
         for part in range(parts):
             with shard_lock(self.connection, identity, part) as mine:

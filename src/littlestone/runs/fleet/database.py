@@ -159,6 +159,7 @@ def put(
         # One put at a time: rows become visible in the order of their ids, so of two events with
         # one number the same one is first whenever the batch is computed again.
         terms = terms_of(connection, "FOR UPDATE")
+        terms.require_recipe(recipe)
         block = _block(recipe, keys, seqs, xs, ys)
         known = given_users(terms.users, users, len(block.seqs))
         if known:
