@@ -48,7 +48,7 @@ def test_requests_that_wait_for_the_database_hold_up_no_other_thread(fleet: Flee
         waiting = [asyncio.ensure_future(routes.ask(lambda _: answers.wait())) for _ in range(100)]
         await asyncio.sleep(0)
         try:
-            await asyncio.wait_for(asyncio.to_thread(str), PATIENCE)
+            assert await asyncio.wait_for(asyncio.to_thread(str), PATIENCE) == ""
         finally:
             answers.set()
             await asyncio.gather(*waiting)

@@ -29,9 +29,9 @@ def refuse_overlap(
     """
     taken = {name: path for name, path in inputs.items() if path is not None}
     beside = {f"the store's {path.name}": path for path in files_beside(store)}
-    for name, path in taken.items():
+    for name, given in taken.items():
         for other, used in beside.items():
-            if _same_file(path, used):
+            if _same_file(given, used):
                 raise ValueError(f"{name} must not be {other}, which is written and deleted")
     taken |= {"the store": store, **beside}
     for name, path in outputs.items():

@@ -236,7 +236,9 @@ def test_a_mark_that_was_cut_off_lets_a_store_begin(path: Path) -> None:
     for size in (0, 7, 60):
         path.unlink()
         mark_of(path).write_bytes(content[:size])
-        DurableRun.start(RECIPE, path).close()
+        run = DurableRun.start(RECIPE, path)
+        assert run.rounds == 0
+        run.close()
 
 
 def test_a_refused_start_leaves_nothing_behind(
