@@ -125,9 +125,10 @@ def test_a_page_of_users_that_was_put_back_is_refused(counting: Fleet) -> None:
     """With it a user would have more events read than was promised."""
     query = "SELECT page FROM littlestone.pages WHERE tree = -1"
     with database.connect(counting.server.dsn) as connection:
-        (first,) = connection.execute("SELECT user_root FROM littlestone.fleet").fetchone() or ()
+        root_query = "SELECT user_root FROM littlestone.fleet"
+        (first,) = connection.execute(root_query).fetchone() or (b"",)
         counting.put(["a"], [1], [3], [0], ["ann"])
-        (root,) = connection.execute("SELECT user_root FROM littlestone.fleet").fetchone() or ()
+        (root,) = connection.execute(root_query).fetchone() or (b"",)
         connection.execute("UPDATE littlestone.fleet SET user_root = %s", (first,))
         with pytest.raises(StoreError, match=r"count of users .* was rolled back or altered"):
             counting.put(["a"], [2], [3], [0], ["ann"])

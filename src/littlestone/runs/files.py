@@ -46,11 +46,13 @@ def refuse_overlap(
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file for its owner only, to a draft that then replaces it."""
+    """Write a file for its owner only, synced, to a draft that then replaces it."""
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
+            file.flush()
+            os.fsync(descriptor)
         os.replace(draft, path)
     except BaseException:
         os.unlink(draft)

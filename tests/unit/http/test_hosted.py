@@ -1,6 +1,7 @@
 """The folder of all runs: nobody shares it, and nothing in it keeps the others from opening."""
 
 import asyncio
+import errno
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ from littlestone.choose import request
 from littlestone.choose.auto import auto
 from littlestone.choose.request import Request
 from littlestone.errors import StoreError
-from littlestone.http import run_thread
+from littlestone.http import hosted, run_thread
 from littlestone.http.client import ServiceError
 from littlestone.http.hosted import Runs, RunTerms
 from littlestone.http.server import server
@@ -85,6 +86,23 @@ def test_what_readers_and_writers_rely_on_survives_a_power_failure(
         assert "abuse" in synced[tmp_path.stat().st_ino]
         client.send_many("abuse", [("a", 1)] * 200)
         until(lambda: "shown" in synced[(tmp_path / "abuse").stat().st_ino])
+
+
+def test_a_full_disk_forgets_no_adoption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the owner has said before stays on the page of the run."""
+    hosted._write_lines(tmp_path / "adopted", ["once"])
+
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="no space left"):
+            hosted._write_lines(tmp_path / "adopted", ["once", "twice"])
+    assert hosted._lines(tmp_path / "adopted") == ["once"]
+    assert [path.name for path in tmp_path.iterdir()] == ["adopted"]
+    hosted._write_lines(tmp_path / "adopted", [])
+    assert hosted._lines(tmp_path / "adopted") == []
 
 
 def test_a_run_that_cannot_be_read_keeps_no_other_from_opening(tmp_path: Path) -> None:
