@@ -4,6 +4,7 @@ Its content is private: the key of the noise, the examples after the last checkp
 of the learner. Only the releases are public.
 """
 
+import ctypes
 import glob
 import os
 import secrets
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
+from weakref import WeakSet
 
 from littlestone.errors import StoreError
 from littlestone.runs.files import BESIDE, files_beside, sync_folder
@@ -152,6 +154,7 @@ class SqliteJournal(SqliteReading):
     def __init__(self, path: Path, mark: Mark) -> None:
         _beside(path, "-journal").unlink(missing_ok=True)  # a foreign file: a store has none
         super().__init__(path, _connect(path))
+        _OPEN.add(self)
         self._mark, self._name = mark, str(path)
         self._position: StorePosition
         try:
@@ -225,6 +228,18 @@ def _check_layout(path: Path, db: sqlite3.Connection) -> None:
         expected = plain.execute(_LAID_OUT).fetchall()
     if db.execute(_LAID_OUT).fetchall() != expected:
         raise StoreError(f"{path} is damaged: its tables are not those of a store. {RESTORE}")
+
+
+_OPEN: Final[WeakSet[SqliteJournal]] = WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """Never close a connection of the parent process: SQLite would delete the log it writes to."""
+    for journal in list(_OPEN):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(journal._db))  # it outlives the interpreter
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 @contextmanager
