@@ -11,7 +11,8 @@ import pytest
 from tests.fleets import NEEDS_A_SERVER, emptied, littlestone
 from tests.server import Server
 
-from littlestone.errors import RollbackError, SequenceGapError
+from littlestone.errors import RollbackError, SequenceGapError, StoreError
+from littlestone.learners import codec
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.runs.book import Book
@@ -146,6 +147,21 @@ def test_rounds_that_were_put_back_are_refused(server: Server, tmp_path: Path, m
             blocklist.put(connection, KEYS_RECIPE, 2, ["bob"] * more, [1] * more)
         with pytest.raises(RollbackError, match=r"number of rounds .* was rolled back or altered"):
             worker.work()
+
+
+def test_a_damaged_row_of_the_queue_is_one_readable_error(server: Server, tmp_path: Path) -> None:
+    emptied(server)
+    secret = os.urandom(32)
+    identity = blocklist.create(server.dsn, KEYS_RECIPE, fingerprint=fingerprint(secret), parts=1)
+    mark = HighWater(tmp_path / "mark", identity, create=True)
+    with database.connect(server.dsn) as connection:
+        worker = blocklist.PartWorker(connection, KEYS_RECIPE, secret, mark)
+        blocklist.put(connection, KEYS_RECIPE, 1, ["ann"], [1])
+        for damage in ((), (1, 2, 3), ([1], ["ann"], [1])):
+            block = codec.dumps(damage)
+            connection.execute("UPDATE littlestone_blocklist.queue SET block = %s", (block,))
+            with pytest.raises(StoreError, match="queue is damaged"):
+                worker.work()
 
 
 def test_a_part_that_was_put_back_is_refused(server: Server, tmp_path: Path) -> None:

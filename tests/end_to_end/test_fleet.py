@@ -223,6 +223,12 @@ def test_one_fleet_for_a_database_and_one_recipe_for_a_fleet(fleet: Fleet) -> No
         database.create(fleet.server.dsn, RECIPE, fingerprint=b"")
     with pytest.raises(StoreError, match="another recipe"):
         fleet.terms.require_recipe(RECIPE.for_rounds(7))
+    # A service goes on while its database gets another fleet.
+    with (
+        database.connect(fleet.server.dsn) as connection,
+        pytest.raises(StoreError, match="another recipe"),
+    ):
+        database.put(connection, RECIPE.for_rounds(7), ["a"], [1], [3], [0])
     with pytest.raises(StoreError, match="cannot be reached"):
         database.connect("host=/nowhere user=postgres password=hidden")
     with pytest.raises(ValueError, match="shards"):

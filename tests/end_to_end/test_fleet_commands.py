@@ -7,12 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from tests.fleets import NEEDS_A_SERVER, emptied, littlestone
 from tests.server import Server
+from typer.testing import CliRunner
 
 from littlestone.choose import request as requests
 from littlestone.choose.auto import auto
+from littlestone.cli.main import app
+from littlestone.runs.book import Book
 from littlestone.runs.files import create_secret, read_secret
 from littlestone.runs.fleet import database
 
@@ -52,6 +56,44 @@ def test_the_commands(server: Server, tmp_path: Path) -> None:
     create_secret(tmp_path / "secret")
     assert "not the secret" in littlestone("work", *where, *secret, expect=2)
     assert read_secret(tmp_path / "secret").hex() not in repr(found)
+
+
+def test_errors_of_the_server_are_one_line(server: Server, tmp_path: Path) -> None:
+    emptied(server)
+    where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
+    made = ("--class", "thresholds:64", "--rounds", "100", "--setting", "realizable")
+    littlestone("init", *where, *secret, *made)
+    littlestone("blocklist", "init", *where, "--secret", str(tmp_path / "other"), "--rounds", "9")
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS weak")
+        connection.execute("CREATE ROLE weak LOGIN")
+        connection.execute("DROP TABLE littlestone.releases")
+    weak = ("--dsn", server.dsn.replace("user=postgres", "user=weak"))
+    new = ("--secret", str(tmp_path / "third"))
+    for words in (
+        ("status", *weak),
+        ("status", *where),
+        ("releases", *where),
+        ("init", *weak, *new, *made),
+        ("blocklist", "status", *weak),
+        ("blocklist", "init", *weak, *new, "--rounds", "9"),
+    ):
+        said = littlestone(*words, expect=2)
+        assert said.startswith("the database cannot be used") and "\n" not in said, words
+    assert not (tmp_path / "third").exists()
+
+
+def test_a_fleet_does_not_begin_beside_the_mark_of_another(server: Server, tmp_path: Path) -> None:
+    """The budget would be spent on a fleet that cannot work."""
+    emptied(server)
+    (tmp_path / "secret.mark").write_bytes(b"of another fleet")
+    where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
+    book = str(tmp_path / "book")
+    assert CliRunner().invoke(app, ["budget", "init", book, "--epsilon", "9"]).exit_code == 0
+    made = ("--class", "thresholds:64", "--rounds", "100", "--book", book)
+    assert "secret.mark exists" in littlestone("init", *where, *secret, *made, expect=2)
+    assert Book(book).entries() == [] and not (tmp_path / "secret").exists()
+    assert "there is no fleet" in littlestone("status", *where, expect=2)
 
 
 def test_a_german_file_is_refused_before_it_is_put_and_read_as_declared(

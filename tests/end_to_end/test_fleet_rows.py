@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.fleets import NEEDS_A_SERVER, Fleet, emptied, littlestone, uninterrupted
+from tests.fleets import NEEDS_A_SERVER, SHARDS, Fleet, emptied, littlestone, uninterrupted
 from tests.server import Server
 
 from littlestone.errors import RollbackError, StoreError
@@ -191,9 +191,27 @@ def test_a_row_of_the_shards_that_was_altered_is_refused(fleet: Fleet) -> None:
     fleet.work()
     with database.connect(fleet.server.dsn) as connection:
         connection.execute("UPDATE littlestone.shards SET root = %s", (bytes(16),))
-    fleet.put(["a"], [2], [3], [0])
-    with pytest.raises(RollbackError, match="is not as its last commit left it"):
+        fleet.put(["a"], [2], [3], [0])
+        with pytest.raises(RollbackError, match="is not as its last commit left it"):
+            fleet.work()
+        connection.execute("DELETE FROM littlestone.shards")
+    with pytest.raises(RollbackError, match="table shards was deleted"):
         fleet.work()
+
+
+def test_events_in_the_queue_of_another_shard_are_refused(fleet: Fleet) -> None:
+    """A key would begin again there, with the noise of its first run."""
+    fleet.put(["a"], [1], [3], [0])
+    fleet.work()
+    fleet.put(["a", "a"], [1, 2], [60, 61], [1, 1])
+    with database.connect(fleet.server.dsn) as connection:
+        connection.execute("UPDATE littlestone.queue SET shard = (shard + 1) %% %s", (SHARDS,))
+        with pytest.raises(StoreError, match="table queue was altered"):
+            fleet.work()
+        connection.execute(
+            "UPDATE littlestone.queue SET shard = (shard + %s) %% %s", (SHARDS - 1, SHARDS)
+        )
+    assert fleet.work() == 1 and fleet.status()["keys"] == 1
 
 
 def test_a_release_that_nobody_published_is_no_traceback(fleet: Fleet) -> None:

@@ -125,7 +125,14 @@ def test_a_page_of_users_that_was_put_back_is_refused(counting: Fleet) -> None:
     """With it a user would have more events read than was promised."""
     query = "SELECT page FROM littlestone.pages WHERE tree = -1"
     with database.connect(counting.server.dsn) as connection:
+        root_query = "SELECT user_root FROM littlestone.fleet"
+        (first,) = connection.execute(root_query).fetchone() or (b"",)
         counting.put(["a"], [1], [3], [0], ["ann"])
+        (root,) = connection.execute(root_query).fetchone() or (b"",)
+        connection.execute("UPDATE littlestone.fleet SET user_root = %s", (first,))
+        with pytest.raises(StoreError, match=r"count of users .* was rolled back or altered"):
+            counting.put(["a"], [2], [3], [0], ["ann"])
+        connection.execute("UPDATE littlestone.fleet SET user_root = %s", (root,))
         (old,) = connection.execute(query).fetchone() or (b"",)
         counting.put(["a"], [2], [3], [0], ["ann"])
         (new,) = connection.execute(query).fetchone() or (b"",)
@@ -139,6 +146,44 @@ def test_a_page_of_users_that_was_put_back_is_refused(counting: Fleet) -> None:
         connection.execute("INSERT INTO littlestone.pages VALUES (-1, '', %s)", (new,))
     counting.put(["a"], [3], [3], [0], ["ann"])
     assert counting.work() == 3
+
+
+def test_terms_that_were_altered_are_refused(counting: Fleet) -> None:
+    """Without its column of users a fleet would read every event of each."""
+    with database.connect(counting.server.dsn) as connection:
+        for change in ("users = NULL", "shards = 4"):
+            with connection.transaction(force_rollback=True):
+                connection.execute(f"UPDATE littlestone.fleet SET {change}")
+                with pytest.raises(StoreError, match="does not match its hash"):
+                    database.put(connection, counting.recipe, ["a"], [1], [3], [0])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("users = NULL", "do not match their hash"),
+        ("parts = 2", "do not match their hash"),
+        ("options = '[]'", "terms of this blocklist are damaged"),
+        ("options = '{'", "terms of this blocklist are damaged"),
+    ],
+)
+def test_terms_of_a_blocklist_that_were_altered_are_refused(
+    server: Server, tmp_path: Path, change: str, said: str
+) -> None:
+    emptied(server)
+    create: dict[str, Any] = {
+        "fingerprint": fingerprint(bytes(32)),
+        "parts": 4,
+        "users": "reporter",
+    }
+    identity = blocklist.create(server.dsn, KEYS_RECIPE, **create)
+    mark = HighWater(tmp_path / "mark", identity, create=True)
+    with database.connect(server.dsn) as connection:
+        connection.execute(f"UPDATE littlestone_blocklist.list SET {change}")
+        with pytest.raises(StoreError, match=said):
+            blocklist.put(connection, KEYS_RECIPE, None, ["ann"], [1])
+        with pytest.raises(StoreError, match=said):
+            blocklist.PartWorker(connection, KEYS_RECIPE, bytes(32), mark).work()
 
 
 def test_a_blocklist_counts_the_users_of_all_its_parts(server: Server, tmp_path: Path) -> None:

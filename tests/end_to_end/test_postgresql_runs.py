@@ -1,6 +1,7 @@
 """Runs in PostgreSQL stand what all journals do, a server that crashes, and two machines."""
 
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import psycopg
 import pytest
 from tests.fleets import NEEDS_A_SERVER
 from tests.journal_battery import CHECKS, EVENTS, RECIPE, frequent_checkpoints, taken
+from tests.patience import until
 from tests.postgresql_bench import PostgresBench
 from tests.server import Server
 
@@ -89,6 +91,35 @@ def test_who_read_before_another_wrote_is_refused(bench: PostgresBench, tmp_path
     run.take(EVENTS[9:12])
     run.close()
     late.close()
+
+
+def test_who_enters_while_another_commits_is_refused(bench: PostgresBench, tmp_path: Path) -> None:
+    """Also where the server's transactions see the state at their beginning by default."""
+    place = bench.place()
+    place.dsn += " options='-c default_transaction_isolation=repeatable\\\\ read'"
+    taken(place, EVENTS[:8])
+    run = DurableRun.resume(RECIPE, place)
+    journal: Any = run._log._journal
+    journal._connection.execute("SELECT pg_advisory_unlock_all()")
+    late: Any = on_another_machine(place, tmp_path / "there").open()
+    refusals = list[StoreError]()
+
+    def enter() -> None:
+        try:
+            late.enter(8, adopt=False)
+        except StoreError as refusal:
+            refusals.append(refusal)
+
+    entering = threading.Thread(target=enter)
+    with journal._connection.transaction():
+        journal._add([Entry("groups", 9, b"mine")])
+        entering.start()
+        with psycopg.connect(bench.server.dsn, autocommit=True) as looking:
+            until(lambda: looking.execute("SELECT FROM pg_locks WHERE NOT granted").fetchall())
+    entering.join()
+    run.close()
+    late.close()
+    assert "continued by another process in the meantime" in str(refusals)
 
 
 def test_a_server_that_crashes_loses_nothing_acknowledged(

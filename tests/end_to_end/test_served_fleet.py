@@ -1,6 +1,8 @@
 """A fleet behind the service: what is sent is queued, what workers publish can be read."""
 
+import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.fleets import NEEDS_A_SERVER, Fleet, uninterrupted
+from tests.patience import PATIENCE
 from tests.server import Server
 from tests.unit.http.served import Served, serving
 
@@ -34,6 +37,24 @@ def fleet(server: Server, tmp_path: Path, request: pytest.FixtureRequest) -> Fle
 def served(fleet: Fleet, tmp_path: Path) -> Iterator[Served]:
     with serving(tmp_path / "runs", fleet=FleetRoutes(fleet.server.dsn)) as served:
         yield served
+
+
+def test_requests_that_wait_for_the_database_hold_up_no_other_thread(fleet: Fleet) -> None:
+    """The clocks of runs write in such threads, and there are few."""
+    answers = threading.Event()
+
+    async def played() -> None:
+        routes = FleetRoutes(fleet.server.dsn)
+        waiting = [asyncio.ensure_future(routes.ask(lambda _: answers.wait())) for _ in range(100)]
+        await asyncio.sleep(0)
+        try:
+            assert await asyncio.wait_for(asyncio.to_thread(str), PATIENCE) == ""
+        finally:
+            answers.set()
+            await asyncio.gather(*waiting)
+            routes.close()
+
+    asyncio.run(played())
 
 
 def sent(served: Served, events: list[dict[str, Any]], role: Role = Role.WRITER) -> Any:

@@ -89,7 +89,7 @@ def put(
     """
     from littlestone.runs.fleet.blocks import numbered
 
-    with database.connect(dsn) as connection:
+    with shared.connected(dsn) as connection:
         terms = database.terms_of(connection)
         recipe = recipe_of(terms)
         columns = Columns(
@@ -124,7 +124,7 @@ def work(
     pause: shared.Pause = 0.2,
 ) -> None:
     """Take events from the queue; start as many workers as there are cores, on any machine."""
-    with database.connect(dsn) as connection:
+    with shared.connected(dsn) as connection:
         terms = database.terms_of(connection)
         recipe, known = recipe_of(terms), secret_of(secret, terms.fingerprint)
         mark = HighWater(shared.mark_of(secret), terms.identity, create=adopt)
@@ -153,7 +153,7 @@ def status(
     as_json: shared.WithLedger = False,
 ) -> None:
     """Show the status of the fleet, and what it promises to whom."""
-    with database.connect(dsn) as connection:
+    with shared.connected(dsn) as connection:
         terms, found = database.terms_of(connection), database.status(connection)
         shared.print_progress(terms, found, as_json)
 
@@ -164,6 +164,6 @@ def releases(
     key: Annotated[str | None, typer.Option(help="Print this key only.")] = None,
 ) -> None:
     """Print what was published, one line of JSON for each release: this may be shown."""
-    with database.connect(dsn) as connection:
+    with shared.connected(dsn) as connection:
         for release in database.releases(connection, key):
             typer.echo(release_line(release).decode())

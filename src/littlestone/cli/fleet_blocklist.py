@@ -24,7 +24,6 @@ from littlestone.errors import LittlestoneError
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.runs.files import secret_of
 from littlestone.runs.fleet import blocklist
-from littlestone.runs.fleet.database import connect
 from littlestone.runs.fleet.page_tree import require_users
 from littlestone.runs.fleet.terms import list_ledger, require_shards
 from littlestone.runs.intake.form import BadRow
@@ -64,6 +63,7 @@ def init(
     recipe = request.recipe()
     assert isinstance(recipe, PrivateKeys)
     with (
+        shared.refusing_errors(),
         shared.new_secret(secret) as mine,
         shared.entered(book, secret, recipe.guarantee(), _promise(recipe, user)),
     ):
@@ -91,7 +91,7 @@ def put(
     With --first, rounds that were put before are dropped, whatever they contain: so it is safe to
     put a file again after a failure.
     """
-    with connect(dsn) as connection:
+    with shared.connected(dsn) as connection:
         terms = blocklist.terms_of(connection)
         recipe = terms.recipe
         columns = Columns(label=label, feature=feature, positive=positive, user=terms.users)
@@ -125,7 +125,7 @@ def work(
     pause: shared.Pause = 0.2,
 ) -> None:
     """Play the parts that no other worker has, and publish what all parts have passed."""
-    with connect(dsn) as connection:
+    with shared.connected(dsn) as connection:
         terms = blocklist.terms_of(connection)
         known = secret_of(secret, terms.fingerprint)
         mark = HighWater(shared.mark_of(secret), terms.identity, create=adopt)
@@ -147,7 +147,7 @@ def work(
 @app.command()
 def status(dsn: shared.Dsn, as_json: shared.WithLedger = False) -> None:
     """Show the status of the list, and what it promises."""
-    with connect(dsn) as connection:
+    with shared.connected(dsn) as connection:
         terms, found = blocklist.terms_of(connection), blocklist.status(connection)
         promise = _promise(terms.recipe, terms.users)
         ledger = list_ledger(terms.recipe, promise, found, terms.users)
@@ -157,7 +157,7 @@ def status(dsn: shared.Dsn, as_json: shared.WithLedger = False) -> None:
 @app.command()
 def releases(dsn: shared.Dsn) -> None:
     """Print what was published, one line of JSON for each list: this may be shown."""
-    with connect(dsn) as connection:
+    with shared.connected(dsn) as connection:
         for release in blocklist.releases(connection):
             typer.echo(release_line(release).decode())
 

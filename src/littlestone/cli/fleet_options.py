@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import psycopg
 import typer
 
 from littlestone.cli.options import RequestOptions, options_of
@@ -20,6 +21,7 @@ from littlestone.runs.fleet.per_key import PerKey
 from littlestone.runs.fleet.terms import Terms, fleet_ledger, recipe_of
 from littlestone.runs.intake.lines import Position
 from littlestone.runs.journal.mark import HighWater
+from littlestone.runs.journal.postgresql import connect, refusing
 
 Dsn = Annotated[str, typer.Option(help="The database, as in postgresql://user@host/name.")]
 Secret = Annotated[Path, typer.Option(help="The file of the secret; its mark lies beside it.")]
@@ -52,6 +54,7 @@ class NewFleet(RequestOptions):
         recipe = self.request().recipe()
         fleet = PerKey(learner=recipe, max_keys=self.max_keys, users=self.user)
         with (
+            refusing_errors(),
             new_secret(self.secret) as mine,
             entered(self.book, self.secret, fleet.guarantee(), fleet.promise),
         ):
@@ -61,6 +64,23 @@ class NewFleet(RequestOptions):
 
 of_a_new_fleet = options_of(NewFleet, "fleet")
 """Decorates a command whose argument ``fleet`` is built from the options of ``NewFleet``."""
+
+
+@contextmanager
+def refusing_errors() -> Iterator[None]:
+    """Report an error of the database in one line, without data."""
+    try:
+        yield
+    except psycopg.Error:
+        with refusing("the database"):
+            raise
+
+
+@contextmanager
+def connected(dsn: str) -> "Iterator[psycopg.Connection[Any]]":
+    """Connect to a database, and report its errors in one line."""
+    with refusing_errors(), connect(dsn) as connection:
+        yield connection
 
 
 def print_progress(terms: Terms, found: dict[str, int], as_json: bool) -> None:
@@ -117,7 +137,8 @@ def new_secret(path: Path) -> Iterator[bytes]:
 
     A worker needs the secret: a fleet that is killed before it is entered in its book never works.
     """
-    refuse_secret(path)
+    for each in (path, mark_of(path)):
+        refuse_secret(each)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         yield fingerprint(create_secret(draft))

@@ -7,8 +7,8 @@ soon as a worker has committed it, so the time of its appearance may reveal when
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import msgspec
@@ -82,21 +82,22 @@ class FleetOut(msgspec.Struct):
 
 
 class FleetRoutes:
-    """Query the database of a fleet, one thread at a time."""
+    """Query the database of a fleet in one thread, which nothing else waits for."""
 
     endpoints: ClassVar[tuple[Endpoint, ...]]
     """The routes that a fleet adds; they need tokens that hold for every run."""
 
     def __init__(self, dsn: str) -> None:
-        self._dsn, self._lock = dsn, threading.Lock()
+        self._dsn, self._thread = dsn, ThreadPoolExecutor(1, "fleet")
         self._connection: psycopg.Connection[Any] | None = None
         self.terms = self._answered(database.terms_of)
         self.recipe = recipe_of(self.terms)
         self.read = event_reader(self.recipe)
 
     async def ask(self, question: "Callable[[psycopg.Connection[Any]], Answer]") -> Answer:
-        """Run a query on the database in a thread, and return its result."""
-        return await asyncio.to_thread(self._answered, question)
+        """Run a query on the database in its thread, and return its result."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._answered, question)
 
     async def newest(self, request: Request) -> Shown:
         """Return the rule in force of the requested key."""
@@ -109,24 +110,23 @@ class FleetRoutes:
         return Shown(release, hypothesis_from_json(json.loads(release.body)["hypothesis"]))
 
     def close(self) -> None:
-        """Close the connection to the database."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
+        """Close the connection to the database when the current query has ended."""
+        self._thread.shutdown(cancel_futures=True)
+        if self._connection is not None:
+            self._connection.close()
 
     def _answered(self, question: "Callable[[psycopg.Connection[Any]], Answer]") -> Answer:
-        with self._lock:
-            try:
-                if self._connection is None or self._connection.closed:
-                    self._connection = database.connect(self._dsn)
-                    # While a large file is loaded, only the sender of an event waits for the lock.
-                    self._connection.execute("SET lock_timeout = '1s'")
-                return question(self._connection)
-            except (psycopg.OperationalError, psycopg.InterfaceError):
-                if self._connection is not None:
-                    self._connection.close()
-                # Events have numbers, so sending them again changes nothing.
-                raise Unavailable("the fleet's database does not answer; try again") from None
+        try:
+            if self._connection is None or self._connection.closed:
+                self._connection = database.connect(self._dsn)
+                # While a large file is loaded, only the sender of an event waits for the lock.
+                self._connection.execute("SET lock_timeout = '1s'")
+            return question(self._connection)
+        except (psycopg.OperationalError, psycopg.InterfaceError):
+            if self._connection is not None:
+                self._connection.close()
+            # Events have numbers, so sending them again changes nothing.
+            raise Unavailable("the fleet's database does not answer; try again") from None
 
 
 def fleet_of(service: Service) -> FleetRoutes:

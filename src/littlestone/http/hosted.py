@@ -24,7 +24,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.locks import lock
 from littlestone.runs.book import Book, Reservation, enter
 from littlestone.runs.durable import DurableRun
-from littlestone.runs.files import sync_folder
+from littlestone.runs.files import sync_folder, write_whole
 from littlestone.runs.intake.readers import point_reader
 from littlestone.runs.intake.users import promise_of
 from littlestone.runs.journal.places import LocalPlace, home_of
@@ -203,6 +203,7 @@ class Runs:
                 json.dump(content, stream, indent=1)
                 stream.flush()
                 os.fsync(stream.fileno())
+            sync_folder(draft)  # a run without its terms would not be opened
             made = draft.rename(place)  # also replaces an empty folder
             sync_folder(self.folder)  # a lost run could read the same events again
         except BaseException:
@@ -377,10 +378,8 @@ def _write_lines(path: Path, lines: list[str]) -> None:
     if not lines:
         path.unlink(missing_ok=True)
         return
-    with path.open("w", encoding="ascii") as stream:
-        stream.writelines(f"{line}\n" for line in lines)
-        stream.flush()
-        os.fsync(stream.fileno())
+    write_whole(path, "".join(f"{line}\n" for line in lines))
+    sync_folder(path.parent)
 
 
 def _is_taken(place: Path) -> bool:

@@ -25,6 +25,7 @@ from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Schema
 from littlestone.runs.durable import DurableRun
+from littlestone.runs.files import sync_folder
 from littlestone.runs.journal.records import Release
 from littlestone.runs.published import steady_rule
 
@@ -176,10 +177,11 @@ class Visible:
 
 
 def _store_number(path: Path, number: int) -> None:
-    """Replace the number on disk; a crash leaves the old one or the new one."""
+    """Replace the number on disk, where it survives a power failure."""
     draft = path.with_name(f"{path.name}.new")
     with draft.open("w", encoding="ascii") as stream:
         stream.write(f"{number}\n")
         stream.flush()
         os.fsync(stream.fileno())
     draft.replace(path)
+    sync_folder(path.parent)

@@ -323,6 +323,8 @@ class _Reader:
         if tag == b"a":
             return _array(*parts)
         if tag == b"q":
+            if not all(type(part) is int for part in parts):  # of a text it could take forever
+                raise SnapshotError("the saved state has another value where a number must be")
             return Fraction(*parts)
         if tag in _ISO:
             text, fold = parts

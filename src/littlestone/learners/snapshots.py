@@ -5,6 +5,7 @@ back to an older one, would spend the same noise on two streams and void the gua
 snapshot has a number, and only the newest of its run may be continued, once.
 """
 
+import errno
 import hashlib
 import os
 import re
@@ -174,12 +175,12 @@ class FileRegister(ProcessRegister):
         with self._locked() as file:
             newest, count, ended = _read(file)
             _refuse_unless_newest(number, newest.get(identity, 0))
-            super().use_up(identity, number)
+            with _turn:
+                _refuse_unless_newest(number, _newest.get(identity, 0))
             newest[identity] = number + 1
             end = "" if ended else "\n"  # completes a line that a crash has cut off
-            file.write(f"{end}{identity} {number + 1}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
+            _append(file.fileno(), f"{end}{identity} {number + 1}\n".encode())
+            super().use_up(identity, number)
             if count + 1 > 2 * len(newest) + _SPARE_LINES:
                 self._replace(newest, mode=os.fstat(file.fileno()).st_mode)
 
@@ -260,6 +261,18 @@ class ContinuedOnce(NoiseOwner):
             self._end()
             raise
         self._open_snapshot = None
+
+
+def _append(file: int, line: bytes) -> None:
+    """Append a line, all of it or nothing: a run that could not record may try again."""
+    size = os.fstat(file).st_size
+    try:
+        if os.write(file, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(file)
+    except OSError:
+        os.ftruncate(file, size)
+        raise
 
 
 def _read(file: IO[bytes]) -> tuple[dict[str, int], int, bool]:

@@ -1,5 +1,6 @@
 """Run a private learner that survives a kill at any moment: events count once, bytes repeat."""
 
+import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -81,7 +82,7 @@ class DurableRun:
     def __init__(
         self, recipe: PrivateLearner, log: RunLog, run: PrivateRun, *, adopted: bool = False
     ) -> None:
-        self._recipe, self._log, self._run = recipe, log, run
+        self._recipe, self._log, self._run, self._process = recipe, log, run, os.getpid()
         users = log.about.get("users")
         self._counts = users is not None
         digests = None if users is None else user_digests(log.key)
@@ -206,7 +207,9 @@ class DurableRun:
         )
 
     def close(self) -> None:
-        """Close the store; the run accepts no more events."""
+        """Close the store; the run accepts no more events. A forked child closes nothing."""
+        if os.getpid() != self._process:  # the files, locks and connections are its parent's
+            return
         self._run.retire("belongs to a store that was closed; open it again")
         self._log.close()
 

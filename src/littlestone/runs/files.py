@@ -6,17 +6,34 @@ import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from littlestone.errors import StoreError
 from littlestone.randomness.word_sources import labelled_keys
+
+BESIDE: Final = (".mark", "-wal", "-shm", "-journal")
+"""How the names of a store's mark and of SQLite's temporary files end."""
+
+
+def files_beside(store: Path) -> list[Path]:
+    """Return the mark of a store, and the temporary files of SQLite."""
+    return [store.with_name(store.name + ending) for ending in BESIDE]
 
 
 def refuse_overlap(
     outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | None], *, store: Path
 ) -> None:
-    """Reject an output that is an input, the store, its mark, another output, or not writable."""
+    """Reject an output that is not writable or would replace another of these files.
+
+    No input may lie where the store writes and deletes files of its own.
+    """
     taken = {name: path for name, path in inputs.items() if path is not None}
-    taken |= {"the store": store, "the store's mark": store.with_name(store.name + ".mark")}
+    beside = {f"the store's {path.name}": path for path in files_beside(store)}
+    for name, given in taken.items():
+        for other, used in beside.items():
+            if _same_file(given, used):
+                raise ValueError(f"{name} must not be {other}, which is written and deleted")
+    taken |= {"the store": store, **beside}
     for name, path in outputs.items():
         if path is None:
             continue
@@ -29,11 +46,13 @@ def refuse_overlap(
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file for its owner only, to a draft that then replaces it."""
+    """Write a file for its owner only, synced, to a draft that then replaces it."""
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
+            file.flush()
+            os.fsync(descriptor)
         os.replace(draft, path)
     except BaseException:
         os.unlink(draft)

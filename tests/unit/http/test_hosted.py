@@ -1,10 +1,12 @@
 """The folder of all runs: nobody shares it, and nothing in it keeps the others from opening."""
 
 import asyncio
+import errno
 import json
 import os
 import shutil
 import sqlite3
+import stat
 import threading
 import time
 from dataclasses import replace
@@ -13,13 +15,13 @@ from typing import Any
 
 import pytest
 from tests.patience import PATIENCE, until
-from tests.unit.http.served import BUDGET, serving
+from tests.unit.http.served import BUDGET, serving, with_keys
 
 from littlestone.choose import request
 from littlestone.choose.auto import auto
 from littlestone.choose.request import Request
 from littlestone.errors import StoreError
-from littlestone.http import run_thread
+from littlestone.http import hosted, run_thread
 from littlestone.http.client import ServiceError
 from littlestone.http.hosted import Runs, RunTerms
 from littlestone.http.server import server
@@ -64,6 +66,43 @@ def test_what_cannot_be_written_leaves_nothing_behind(
         assert refused.value.status == 503 and "space" not in str(refused.value)
         assert list(tmp_path.iterdir()) == []
         assert client.create("abuse", concepts="keys", **BUDGET)["name"] == "abuse"
+
+
+def test_what_readers_and_writers_rely_on_survives_a_power_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was synced is found again only if its folder was synced after it."""
+    synced, sync = dict[int, set[str]](), os.fsync
+
+    def noted(file: int) -> None:
+        sync(file)
+        if stat.S_ISDIR((found := os.fstat(file)).st_mode):
+            synced[found.st_ino] = set(os.listdir(file))
+
+    monkeypatch.setattr(os, "fsync", noted)
+    with serving(tmp_path) as served:
+        client = with_keys(served, publish_every=0.01)
+        assert synced[(tmp_path / "abuse").stat().st_ino] >= {"store", "store.mark", "run.json"}
+        assert "abuse" in synced[tmp_path.stat().st_ino]
+        client.send_many("abuse", [("a", 1)] * 200)
+        until(lambda: "shown" in synced[(tmp_path / "abuse").stat().st_ino])
+
+
+def test_a_full_disk_forgets_no_adoption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the owner has said before stays on the page of the run."""
+    hosted._write_lines(tmp_path / "adopted", ["once"])
+
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="no space left"):
+            hosted._write_lines(tmp_path / "adopted", ["once", "twice"])
+    assert hosted._lines(tmp_path / "adopted") == ["once"]
+    assert [path.name for path in tmp_path.iterdir()] == ["adopted"]
+    hosted._write_lines(tmp_path / "adopted", [])
+    assert hosted._lines(tmp_path / "adopted") == []
 
 
 def test_a_run_that_cannot_be_read_keeps_no_other_from_opening(tmp_path: Path) -> None:

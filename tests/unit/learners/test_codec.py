@@ -151,6 +151,13 @@ def test_a_small_text_cannot_stand_for_an_endless_one() -> None:
     assert time.process_time() - start < 60
 
 
+@pytest.mark.parametrize("part", ["1e5", Decimal("1e5"), True])
+def test_a_fraction_is_made_of_whole_numbers_only(part: Any) -> None:
+    """Of the text 1e999999999 it would take hours and gigabytes."""
+    with pytest.raises(SnapshotError, match="where a number must be"):
+        codec.loads(b"q\x01" + codec.dumps(part))
+
+
 def subjects() -> list[Any]:
     budget: dict[str, Any] = {"rounds": 200, "epsilon": 1.0, "delta": 1e-3}
     private = built(Thresholds(7), **budget)

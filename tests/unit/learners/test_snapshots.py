@@ -1,5 +1,6 @@
 """Only the first claim continues a snapshot; damaged snapshots are rejected."""
 
+import errno
 import fcntl
 import os
 import resource
@@ -114,6 +115,32 @@ def test_going_on_is_recorded_in_the_register_of_the_snapshot(
     _another_process(monkeypatch)
     with pytest.raises(SnapshotError, match="already continued"):
         recipe.restore(saved, register)
+
+
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_run_whose_register_had_no_room_may_try_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """Nothing was learned, and its snapshot is as good as before."""
+    register = snapshots.FileRegister(tmp_path / "continued")
+    run = CoinFlipper().start()
+    saved = run.snapshot(register)
+    true = getattr(os, call)
+
+    def full(file: int, *line: bytes) -> int:
+        if line:
+            return int(true(file, line[0][:7]))
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, full)
+        with pytest.raises(OSError, match=r"(?i)no space left"):
+            run.observe(1, 1)
+    assert (tmp_path / "continued").read_bytes() == b""
+    run.observe(1, 1)
+    _another_process(monkeypatch)
+    with pytest.raises(SnapshotError, match="already continued"):
+        CoinFlipper().restore(saved, register)
 
 
 def test_a_run_that_was_continued_in_another_process_cannot_go_on(

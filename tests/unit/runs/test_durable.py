@@ -4,7 +4,10 @@ import copy
 import os
 import pickle
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -234,6 +237,34 @@ def test_who_closes_twice_lets_nobody_into_another_store(folder_in_memory: Path)
     with pytest.raises(StoreError, match="in use"):
         DurableRun.resume(RECIPE, folder_in_memory / "other.db")
     other.close()
+
+
+@pytest.mark.parametrize("end", ["sys.exit(0)", "run.close(); os._exit(0)"])
+def test_a_forked_child_deletes_nothing_of_its_parent(folder_in_memory: Path, end: str) -> None:
+    """SQLite would delete the log that the parent writes to, and a kill would lose the rest."""
+    path = folder_in_memory / "store"
+    script = f"""
+import os, signal, sys
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.intake.event import Event
+recipe = PrivateMajority(concepts=Thresholds(16), rounds=200, epsilon=5.0)
+run = DurableRun.start(recipe, sys.argv[1])
+run.take([Event("a", 3, 1)])
+child = os.fork()
+if not child:
+    {end}
+assert os.waitpid(child, 0)[1] == 0
+run.take([Event("b", 4, 1)])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    ended = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    recipe = PrivateMajority(concepts=Thresholds(16), rounds=200, epsilon=5.0)
+    run = DurableRun.resume(recipe, path)
+    assert run.rounds == 2
+    run.close()
 
 
 def test_the_key_of_the_noise_is_stored_before_the_first_example(folder_in_memory: Path) -> None:

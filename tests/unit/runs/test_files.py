@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from littlestone.errors import StoreError
-from littlestone.runs.files import create_secret, fingerprint, read_secret
+from littlestone.runs.files import (
+    BESIDE,
+    create_secret,
+    files_beside,
+    fingerprint,
+    read_secret,
+    refuse_overlap,
+)
 
 
 def test_a_secret_is_made_once_and_read_back(tmp_path: Path) -> None:
@@ -49,3 +56,16 @@ def test_a_fingerprint_tells_secrets_apart_and_holds_none() -> None:
     one, two = os.urandom(32), os.urandom(32)
     assert fingerprint(one) == fingerprint(one) != fingerprint(two)
     assert fingerprint(one) not in one and one[:16] != fingerprint(one)
+
+
+@pytest.mark.parametrize("place", range(len(BESIDE)))
+def test_the_files_beside_a_store_are_neither_inputs_nor_outputs(
+    tmp_path: Path, place: int
+) -> None:
+    store = tmp_path / "run.db"
+    beside = files_beside(store)[place]
+    with pytest.raises(ValueError, match="out must not overwrite the store's"):
+        refuse_overlap({"out": beside}, {}, store=store)
+    with pytest.raises(ValueError, match="the input must not be the store's"):
+        refuse_overlap({"out": None}, {"the input": beside}, store=store)
+    refuse_overlap({"out": tmp_path / "out"}, {"the input": tmp_path / "in"}, store=store)

@@ -27,11 +27,12 @@ from littlestone.runs.fleet.database import PAGES, connect, mark_over_limit, sha
 from littlestone.runs.fleet.keyed import SEAL_BYTES
 from littlestone.runs.fleet.page_tree import Counted, given_users, require_users
 from littlestone.runs.fleet.split_keys import Change, advance_part, merged, part_of
-from littlestone.runs.fleet.terms import require_shards
+from littlestone.runs.fleet.terms import reporting_damage, require_shards, terms_seal
 from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
 from littlestone.runs.journal.records import Release, chained, release_body
 
 _SCHEMA: Final = "littlestone_blocklist"
+_SEAL: Final = "seal"
 _TABLES: Final = """
 CREATE SCHEMA littlestone_blocklist;
 CREATE TABLE littlestone_blocklist.list (
@@ -95,7 +96,7 @@ def create(
             (
                 identity,
                 canonical_form(recipe),
-                _options(recipe),
+                _options(recipe, parts, users),
                 fingerprint,
                 parts,
                 users,
@@ -121,22 +122,36 @@ class ListTerms(NamedTuple):
     users: str | None
 
 
-def terms_of(connection: "psycopg.Connection[Any]") -> ListTerms:
-    """Return the terms of the list in this database; its learner is rebuilt from its numbers."""
+def terms_of(connection: "psycopg.Connection[Any]", lock: str = "") -> ListTerms:
+    """Return the terms of the list in this database, intact; ``lock`` ends the query."""
     identity, form, options, fingerprint, parts, users = _one(
         connection,
         "SELECT identity, recipe, options, fingerprint, parts, users "
-        "FROM littlestone_blocklist.list",
+        f"FROM littlestone_blocklist.list {lock}",
     )
-    recipe = PrivateKeys(**json.loads(options))
+    with reporting_damage("the terms of this blocklist are"):
+        numbers = json.loads(options)
+        seal = numbers.pop(_SEAL)
+        recipe = PrivateKeys(**numbers)
     if canonical_form(recipe) != form:
         raise StoreError(f"this blocklist belongs to another recipe than {recipe!r}: {form}")
+    if seal != terms_seal(form, None, users, parts):
+        raise StoreError(
+            f"the terms of this blocklist do not match their hash: they were altered or damaged. "
+            f"Restore those that it was created with; found parts={parts} and users={users!r}"
+        )
     return ListTerms(identity, recipe, fingerprint, parts, users)
 
 
-def _options(recipe: PrivateKeys) -> str:
+def _require_recipe(terms: ListTerms, recipe: PrivateKeys) -> None:
+    if canonical_form(recipe) != canonical_form(terms.recipe):
+        raise StoreError(f"this blocklist belongs to another recipe: {terms.recipe}")
+
+
+def _options(recipe: PrivateKeys, parts: int, users: str | None) -> str:
     names = ("rounds", "epsilon", "delta", "max_contributions")
-    return json.dumps({name: getattr(recipe, name) for name in names})
+    numbers = {name: getattr(recipe, name) for name in names}
+    return json.dumps({**numbers, _SEAL: terms_seal(canonical_form(recipe), None, users, parts)})
 
 
 def put(
@@ -162,10 +177,10 @@ def put(
     if len(points) != len(labels):
         raise ValueError(f"xs and ys must be equally long, got {len(points)}, {len(labels)}")
     with connection.transaction():
-        parts, tick, column = _one(
-            connection, "SELECT parts, tick, users FROM littlestone_blocklist.list FOR UPDATE"
-        )
-        given = given_users(column, users, len(points))
+        terms = terms_of(connection, "FOR UPDATE")
+        _require_recipe(terms, recipe)
+        (tick,) = _one(connection, "SELECT tick FROM littlestone_blocklist.list")
+        given = given_users(terms.users, users, len(points))
         first = tick + 1 if first is None else first
         last = first + len(points) - 1
         if first > tick + 1:
@@ -184,7 +199,7 @@ def put(
         for place in range(skipped, len(points)):
             if passed[place]:
                 continue
-            by_part.setdefault(part_of(_plain(points[place]), parts), []).append(place)
+            by_part.setdefault(part_of(_plain(points[place]), terms.parts), []).append(place)
         for part, places in by_part.items():
             block = (
                 np.array(places, dtype=np.int64) + first,
@@ -212,11 +227,9 @@ class PartWorker:
 
     def work(self) -> bool:
         """Take a turn at each part; return whether there was anything to do."""
-        identity, recipe, parts = _one(
-            self.connection, "SELECT identity, recipe, parts FROM littlestone_blocklist.list"
-        )
-        if recipe != canonical_form(self.recipe):
-            raise StoreError(f"this blocklist belongs to another recipe: {recipe}")
+        terms = terms_of(self.connection)
+        _require_recipe(terms, self.recipe)
+        identity, parts = terms.identity, terms.parts
         done = False
         for part in range(parts):
             with shard_lock(self.connection, identity, part) as mine:
@@ -280,10 +293,11 @@ class PartWorker:
         ).fetchall()
         rounds, xs, ys = list[int](), list[Point](), list[int]()
         for _, block in rows:
-            numbers, points, labels = codec.loads(block)
-            rounds += numbers.tolist()
-            xs += points
-            ys += labels.tolist()
+            with reporting_damage("a row of the blocklist's queue is", "it"):
+                numbers, points, labels = codec.loads(block)
+                rounds += numbers.tolist()
+                xs += points
+                ys += labels.tolist()
         return [number for number, _ in rows], (rounds, xs, ys)
 
     def _publish(self, identity: str) -> bool:

@@ -119,7 +119,7 @@ def create(
 
 
 def terms_of(connection: "psycopg.Connection[Any]", lock: str = "") -> Terms:
-    """Return the terms of the fleet in this database; ``lock`` is the end of the query."""
+    """Return the terms of the fleet in this database, intact; ``lock`` ends the query."""
     try:
         with connection.cursor(row_factory=dict_row) as cursor:
             row = cursor.execute(f"SELECT {_TERMS} FROM littlestone.fleet {lock}").fetchone()
@@ -129,7 +129,9 @@ def terms_of(connection: "psycopg.Connection[Any]", lock: str = "") -> Terms:
         raise StoreError(
             "there is no fleet in this database; create one with littlestone fleet init"
         )
-    return Terms(**row)
+    terms = Terms(**row)
+    terms.require_intact()
+    return terms
 
 
 def put(
@@ -157,6 +159,7 @@ def put(
         # One put at a time: rows become visible in the order of their ids, so of two events with
         # one number the same one is first whenever the batch is computed again.
         terms = terms_of(connection, "FOR UPDATE")
+        terms.require_recipe(recipe)
         block = _block(recipe, keys, seqs, xs, ys)
         known = given_users(terms.users, users, len(block.seqs))
         if known:

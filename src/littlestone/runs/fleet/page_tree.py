@@ -86,11 +86,13 @@ class PageTree:
         """Fetch and check the pages on the paths of these digests, level by level."""
         level = {"": (self.root, list(digests))}
         while level:
-            found = self.fetch([path for path in level if level[path][0] != EMPTY_ROOT])
+            # An empty root covers no page: one that is there comes from a newer root.
+            wanted = [path for path in level if level[path][0] != EMPTY_ROOT or not path]
+            found = self.fetch(wanted)
             below: dict[str, tuple[bytes, list[bytes]]] = {}
             for path, (expected, within) in level.items():
                 page = found.get(path, b"")
-                if expected == EMPTY_ROOT:
+                if expected == EMPTY_ROOT and not page:
                     page = _EMPTY_LEAF
                 elif self.digest(page) != expected:
                     continue  # nothing below it can be checked

@@ -59,7 +59,7 @@ class Terms:
         # Rejects a learner without a promise.
         PerKey(learner=recipe, max_keys=max_keys, users=users)
         form = canonical_form(recipe)
-        seal = _seal(form, max_keys, users)
+        seal = terms_seal(form, max_keys, users, shards)
         return cls(
             identity=secrets.token_hex(16),
             recipe=form,
@@ -81,6 +81,17 @@ class Terms:
         """Return the terms as JSON."""
         return json.dumps({**asdict(self), "fingerprint": self.fingerprint.hex()}, indent=1)
 
+    def require_intact(self) -> None:
+        """Reject terms that are not those of the beginning."""
+        with reporting_damage():
+            seal = terms_seal(self.recipe, self.max_keys, self.users, self.shards)
+            if json.loads(self.options)[_SEAL] != seal:
+                raise StoreError(
+                    f"the recipe of this fleet does not match its hash: it was altered or damaged. "
+                    f"Restore the terms that it was created with; found {self.recipe} for "
+                    f"max_keys={self.max_keys}, users={self.users!r} and shards={self.shards}"
+                )
+
     def require_recipe(self, recipe: PrivateLearner) -> None:
         """Reject a learner that is not that of the fleet."""
         if canonical_form(recipe) != self.recipe:
@@ -100,14 +111,8 @@ def require_shards(**named: int) -> None:
 
 def recipe_of(terms: Terms) -> PrivateLearner:
     """Return the learner of the fleet, whatever the chooser would choose today."""
+    terms.require_intact()
     with reporting_damage():
-        seal = _seal(terms.recipe, terms.max_keys, terms.users)
-        if json.loads(terms.options)[_SEAL] != seal:
-            raise StoreError(
-                f"the recipe of this fleet does not match its hash: it was altered or damaged. "
-                f"Restore the terms that it was created with; found {terms.recipe} for "
-                f"max_keys={terms.max_keys} and users={terms.users!r}"
-            )
         try:
             return recipe_from_form(terms.recipe)
         except SnapshotError as problem:
@@ -125,9 +130,9 @@ def reporting_damage(
         raise StoreError(f"{what} damaged: {problem!r}. Restore {restore}") from problem
 
 
-def _seal(form: str, max_keys: int, users: str | None) -> str:
-    """Hash all of the promise: the recipe, and to whom it holds."""
-    return hashlib.sha256(json.dumps([max_keys, users, form]).encode()).hexdigest()
+def terms_seal(form: str, max_keys: int | None, users: str | None, parts: int) -> str:
+    """Hash the promise and its parts: in another shard a key would begin again, with its noise."""
+    return hashlib.sha256(json.dumps([max_keys, users, parts, form]).encode()).hexdigest()
 
 
 def fleet_ledger(fleet: PerKey, progress: Mapping[str, int]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import psycopg
 from littlestone.errors import HorizonExceededError, RollbackError, SnapshotError, StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.blocks import Block, Waiting, in_turn
+from littlestone.runs.fleet.blocks import Block, Waiting, in_turn, shard_of
 from littlestone.runs.fleet.database import shard_lock, store_pages, stored_pages
 from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
 from littlestone.runs.fleet.page_tree import EMPTY_ROOT, PageTree
@@ -140,15 +140,15 @@ class Worker:
         """Return the newest commit of a shard and the root of its states; reject a damaged one."""
         # The row is locked, too: behind a pooler several workers may share one session lock.
         query = "SELECT commits, chain, root FROM littlestone.shards WHERE shard = %s FOR UPDATE"
-        [(commits, chain, root)] = self.connection.execute(query, (shard,), binary=True)
+        row = self.connection.execute(query, (shard,), binary=True).fetchone()
+        if row is None:
+            raise _altered(shard, "deleted")
+        commits, chain, root = row
         height = Height(commits, chain)
         self.mark.check(shard, height)
         whole = sealed(self._height_key, shard, commits, root) if commits else UNUSED
         if height != whole or (not commits and root != EMPTY_ROOT):
-            raise RollbackError(
-                f"shard {shard} of the database is not as its last commit left it: its row in the "
-                f"table shards was altered. Nothing was learned; restore the newest database"
-            )
+            raise _altered(shard, "altered")
         return height, root
 
     def _blocks(self, shard: int) -> list[tuple[int, Block, bool]]:
@@ -164,8 +164,14 @@ class Worker:
         for number, block, count in rows:
             if count and events and events + count > _MOST_EVENTS:
                 break  # and never past it: the order decides between repeats
-            domain = self.recipe.concepts.domain
-            blocks.append((number, Block.from_bytes(block, domain), not count))
+            found = Block.from_bytes(block, self.recipe.concepts.domain)
+            if any(shard_of(key, self.terms.shards) != shard for key in found.keys):
+                raise StoreError(
+                    f"row {number} of the table queue was altered: its keys do not belong to shard "
+                    f"{shard}, where they would begin again with the same noise. Nothing of this "
+                    f"shard was learned; restore the row"
+                )
+            blocks.append((number, found, not count))
             events += count
         return blocks
 
@@ -283,3 +289,10 @@ class Worker:
             copy.set_types(types)
             for row in rows:
                 copy.write_row(row)
+
+
+def _altered(shard: int, how: str) -> RollbackError:
+    return RollbackError(
+        f"shard {shard} of the database is not as its last commit left it: its row in the table "
+        f"shards was {how}. Nothing was learned; restore the newest database"
+    )

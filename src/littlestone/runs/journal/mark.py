@@ -132,8 +132,13 @@ class Mark(MarkFile):
         os.pwrite(self._file, b"%b%b %08x\n" % (self._head, place, checksum), 0)
 
     def refuse_known(self) -> None:
-        """Reject the creation of a store if there was one of this name."""
-        known = self.read()
+        """Reject the creation of a store if there was one of this name, or the file is no mark."""
+        known, content = self.read(), os.pread(self._file, len(_KIND), 0)
+        if not _KIND.startswith(content):  # a write that was cut off leaves a part of it
+            raise StoreError(
+                f"{self.path} is not a mark, and the mark of {self._store} would be written over "
+                f"it: move it, or choose another name"
+            )
         if known is not None and known.branch != NOWHERE:
             raise StoreError(
                 f"{self._store} is gone, but {self.path} knows it at round {known.round}: a new "
@@ -254,7 +259,11 @@ class HighWater(MarkFile):
         if create and not os.fstat(self._file).st_size:
             # A line for every possible shard: a missing line would look like a new shard.
             none = b"".join(_shard_line(shard, UNUSED) for shard in range(MOST_SHARDS))
-            os.pwrite(self._file, checked_line(head, _LINE) + none, 0)
+            content = checked_line(head, _LINE) + none
+            if os.pwrite(self._file, content, 0) != len(content):  # the disk is almost full
+                os.ftruncate(self._file, 0)
+                self.close()
+                raise StoreError(f"{path} cannot be written: no space left on the disk")
         elif os.pread(self._file, _LINE, 0) != checked_line(head, _LINE):
             os.close(self._file)
             raise StoreError(

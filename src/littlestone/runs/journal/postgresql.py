@@ -55,7 +55,10 @@ _DRAFT: Final = "[0-9a-f]" * 16
 def connect(dsn: str) -> "psycopg.Connection[Any]":
     """Connect; each statement is a transaction unless one was begun."""
     try:
-        return psycopg.connect(dsn, autocommit=True, application_name="littlestone")
+        connection = psycopg.connect(dsn, autocommit=True, application_name="littlestone")
+        # Whatever the server's default: who waited for a lock must see what was committed.
+        connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        return connection
     except psycopg.OperationalError as problem:
         raise UnreachableError(f"the database cannot be reached: {_reason(problem)}") from None
     except psycopg.Error:  # the message may quote the password
@@ -80,7 +83,7 @@ class PostgresPlace:
 
     def create(self, about: Mapping[str, str], key: bytes, first: Entry) -> "PostgresJournal":
         """Create a run; the secret is on disk before the first example, and nothing on failure."""
-        with _refusing(self):
+        with refusing(self):
             return self._create(about, key, first)
 
     def _create(self, about: Mapping[str, str], key: bytes, first: Entry) -> "PostgresJournal":
@@ -120,7 +123,7 @@ class PostgresPlace:
 
     def open(self, *, adopt: bool = False) -> "PostgresJournal":
         """Open the journal, locked by its mark."""
-        with _refusing(self):
+        with refusing(self):
             self._require()
             mark = Mark(self.secret, create=adopt, store=str(self))
             try:
@@ -132,7 +135,7 @@ class PostgresPlace:
     def discard(self) -> None:
         """Delete a run from the database, and its local files."""
         run = fingerprint(read_secret(self.secret))
-        with _refusing(self), connect(self.dsn) as connection, connection.transaction():
+        with refusing(self), connect(self.dsn) as connection, connection.transaction():
             for table in ("runs", "entries"):
                 connection.execute(f"DELETE FROM littlestone_runs.{table} WHERE run = %s", (run,))
         for name in ("", ".mark"):
@@ -141,7 +144,7 @@ class PostgresPlace:
     @contextmanager
     def look(self) -> Iterator["PostgresReading"]:
         """Yield the journal for reading, in a transaction that sees one state."""
-        with _refusing(self):
+        with refusing(self):
             self._require()
             with connect(self.dsn) as connection, connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -198,13 +201,13 @@ class PostgresReading:
 
     def _rows(self, query: str, kind: str, *values: int) -> list[Any]:
         where = query.format("FROM littlestone_runs.entries WHERE run = %s AND kind = %s")
-        with _refusing(self), self._connection.cursor(binary=True) as cursor:
+        with refusing(self), self._connection.cursor(binary=True) as cursor:
             return cursor.execute(where, (self._run, kind, *values)).fetchall()
 
     def _row(self, lock: str = "") -> tuple[str, str]:
         query = "SELECT about, branch FROM littlestone_runs.runs WHERE run = %s" + lock
         try:
-            with _refusing(self):
+            with refusing(self):
                 row = self._connection.execute(query, (self._run,)).fetchone()
         except _NoTablesError:
             row = None
@@ -224,7 +227,7 @@ class PostgresJournal(PostgresReading):
         connection = connect(place.dsn)
         try:
             super().__init__(place, connection)
-            with _refusing(place):
+            with refusing(place):
                 (durable,) = one(connection, "SHOW synchronous_commit")
                 if durable == "off":  # a mark ahead of the database would reject it forever
                     connection.execute("SET synchronous_commit = on")
@@ -238,7 +241,7 @@ class PostgresJournal(PostgresReading):
 
     def enter(self, round_number: int, *, adopt: bool) -> bool:
         """Begin to write after ``round_number``, in a new branch."""
-        with _refusing(self):
+        with refusing(self):
             coming, copy = secrets.token_hex(16), _copy_of(self._connection)
             identity = self.about()["identity"]
             here = StorePosition(identity, self._branch, coming, copy, round_number)
@@ -251,7 +254,7 @@ class PostgresJournal(PostgresReading):
         self, new: Sequence[Entry], *, drop: Sequence[tuple[str, int]] = (), round_number: int
     ) -> None:
         """Store new entries and drop old ones in one transaction, then move the mark."""
-        with _refusing(self):
+        with refusing(self):
             if drop:
                 with self._connection.transaction():
                     self._add(new)
@@ -311,7 +314,7 @@ class _NoTablesError(StoreError):
 
 
 @contextmanager
-def _refusing(where: object) -> Iterator[None]:
+def refusing(where: object) -> Iterator[None]:
     """Turn errors of the server into errors of the store, in one sentence without data."""
     try:
         yield

@@ -4,6 +4,7 @@ Its content is private: the key of the noise, the examples after the last checkp
 of the learner. Only the releases are public.
 """
 
+import ctypes
 import glob
 import os
 import secrets
@@ -14,9 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
+from weakref import WeakSet
 
 from littlestone.errors import StoreError
-from littlestone.runs.files import sync_folder
+from littlestone.runs.files import BESIDE, files_beside, sync_folder
 from littlestone.runs.journal.mark import NOWHERE, RESTORE, Mark, StorePosition
 from littlestone.runs.journal.protocol import KINDS, Entry
 
@@ -60,6 +62,11 @@ class SqlitePlace:
         with _refusing(target):
             if target.exists():  # before a mark is created beside a foreign file
                 raise StoreError(f"{target} exists already; open it, or choose another name")
+            if target.name.endswith(BESIDE):
+                raise StoreError(
+                    f"{target} cannot be a store: a file of this name lies beside a store, and is "
+                    f"written and deleted with it; choose another name"
+                )
             mark = Mark(target, create=True)
             try:
                 if target.exists():
@@ -89,8 +96,8 @@ class SqlitePlace:
 
     def discard(self) -> None:
         """Delete the store, its mark and its temporary files."""
-        for name in ("", ".mark", "-wal", "-shm"):
-            _beside(self.path, name).unlink(missing_ok=True)
+        for path in (self.path, *files_beside(self.path)):
+            path.unlink(missing_ok=True)
 
     @contextmanager
     def look(self) -> Iterator["SqliteReading"]:
@@ -98,6 +105,7 @@ class SqlitePlace:
         with _refusing(self.path):
             _refuse_foreign(self.path)
             with closing(copied(self.path)) as connection:
+                _check_layout(self.path, connection)
                 yield SqliteReading(self.path, connection)
 
 
@@ -146,6 +154,7 @@ class SqliteJournal(SqliteReading):
     def __init__(self, path: Path, mark: Mark) -> None:
         _beside(path, "-journal").unlink(missing_ok=True)  # a foreign file: a store has none
         super().__init__(path, _connect(path))
+        _OPEN.add(self)
         self._mark, self._name = mark, str(path)
         self._position: StorePosition
         try:
@@ -205,18 +214,32 @@ class SqliteJournal(SqliteReading):
         self._db.execute("UPDATE about SET value = ? WHERE name = 'branch'", (branch,))
 
     def _check_tables(self) -> None:
-        plain = sqlite3.connect(":memory:")
-        plain.executescript(TABLES)
-        expected = plain.execute(_LAID_OUT).fetchall()
-        plain.close()
-        if self._db.execute(_LAID_OUT).fetchall() != expected:
-            raise StoreError(
-                f"{self.path} is damaged: its tables are not those of a store. {RESTORE}"
-            )
+        _check_layout(self.path, self._db)
         for check in ("quick_check(1)", "integrity_check(about)"):
             found = self._db.execute(f"PRAGMA {check}").fetchone()[0]
             if found != "ok":
                 raise StoreError(f"{self.path} is damaged: {' '.join(found.split())}. {RESTORE}")
+
+
+def _check_layout(path: Path, db: sqlite3.Connection) -> None:
+    """Reject other tables than those of a store; a view in place of one may have no end."""
+    with closing(sqlite3.connect(":memory:")) as plain:
+        plain.executescript(TABLES)
+        expected = plain.execute(_LAID_OUT).fetchall()
+    if db.execute(_LAID_OUT).fetchall() != expected:
+        raise StoreError(f"{path} is damaged: its tables are not those of a store. {RESTORE}")
+
+
+_OPEN: Final[WeakSet[SqliteJournal]] = WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """Never close a connection of the parent process: SQLite would delete the log it writes to."""
+    for journal in list(_OPEN):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(journal._db))  # it outlives the interpreter
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 @contextmanager
@@ -268,8 +291,10 @@ def _refuse_foreign(path: Path) -> None:
     """Check the header, so that a foreign file is not changed."""
     if not path.exists():
         raise StoreError(f"there is no store at {path}; littlestone learn --store makes one")
-    with path.open("rb") as file:
-        header = file.read(100)
+    header = b""
+    if path.is_file():  # a pipe would wait for a writer
+        with path.open("rb") as file:
+            header = file.read(100)
     if header[68:72] != APPLICATION.to_bytes(4, "big"):
         raise StoreError(f"{path} is not a littlestone store; give a file of learn --store")
     if (known := int.from_bytes(header[60:64], "big")) != FORMAT:
@@ -344,6 +369,8 @@ def _complete(pages: bytearray, log: bytes) -> None:
             return  # an old frame, or one that is being written
         waiting[number] = page
         if total:  # the last of its transaction
+            if total * size > 2 * (len(pages) + len(log)):  # before the memory is taken
+                raise ValueError(f"the log beside it claims {total:,} pages")
             pages.extend(bytes(max(0, total * size - len(pages))))
             for number, page in waiting.items():
                 pages[(number - 1) * size : number * size] = page

@@ -56,10 +56,11 @@ def test_a_recipe_that_was_altered_is_refused(before: str, after: str) -> None:
         recipe_of(replace(terms, recipe=terms.recipe.replace(before, after)))
 
 
-def test_another_number_of_keys_than_was_promised_for_is_refused() -> None:
-    """It is part of the promise, and of what a book has entered."""
+@pytest.mark.parametrize("change", [{"max_keys": 2}, {"users": "customer"}, {"shards": 32}])
+def test_other_terms_than_were_promised_for_are_refused(change: dict[str, Any]) -> None:
+    """They are part of the promise; in another shard a key would begin again, with its noise."""
     with pytest.raises(StoreError, match="does not match its hash"):
-        recipe_of(replace(made(), max_keys=2))
+        recipe_of(replace(made(), **change))
 
 
 def test_a_fleet_made_from_python_goes_on_by_its_recipe() -> None:

@@ -46,6 +46,17 @@ def test_it_is_still_there_when_it_is_opened_again(tmp_path: Path) -> None:
     assert (tmp_path / "mark").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_mark_for_which_there_is_no_room_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a mark would reject its fleet forever."""
+    write = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda file, content, at: write(file, content[:5000], at))
+    with pytest.raises(StoreError, match="no space left"):
+        opened(tmp_path)
+    assert not (tmp_path / "mark").exists()
+
+
 def test_who_closes_twice_lets_nobody_into_another_fleet(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     mark = opened(tmp_path)

@@ -13,6 +13,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import RollbackError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.runs.durable import DurableRun
+from littlestone.runs.files import BESIDE
 from littlestone.runs.intake.event import Event
 from littlestone.runs.journal.mark import Mark, StorePosition
 
@@ -209,6 +210,35 @@ def test_a_journal_of_somebody_else_is_not_played_back(path: Path, folder_in_mem
     run = DurableRun.resume(RECIPE, path)
     assert run.rounds == 20
     run.close()
+
+
+@pytest.mark.parametrize("ending", BESIDE)
+def test_no_store_has_the_name_of_a_file_beside_another(
+    folder_in_memory: Path, ending: str
+) -> None:
+    """Creating or opening the other one would delete it."""
+    with pytest.raises(StoreError, match="lies beside a store"):
+        DurableRun.start(RECIPE, folder_in_memory / f"run.db{ending}")
+    assert list(folder_in_memory.iterdir()) == []
+
+
+def test_a_start_does_not_write_its_mark_over_a_foreign_file(folder_in_memory: Path) -> None:
+    foreign = folder_in_memory / "run.db.mark"
+    foreign.write_bytes(b"late,hour\n" * 100)
+    with pytest.raises(StoreError, match="is not a mark"):
+        DurableRun.start(RECIPE, folder_in_memory / "run.db")
+    assert [*folder_in_memory.iterdir()] == [foreign]
+    assert foreign.read_bytes() == b"late,hour\n" * 100
+
+
+def test_a_mark_that_was_cut_off_lets_a_store_begin(path: Path) -> None:
+    content = mark_of(path).read_bytes()
+    for size in (0, 7, 60):
+        path.unlink()
+        mark_of(path).write_bytes(content[:size])
+        run = DurableRun.start(RECIPE, path)
+        assert run.rounds == 0
+        run.close()
 
 
 def test_a_refused_start_leaves_nothing_behind(

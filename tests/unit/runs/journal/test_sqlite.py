@@ -1,12 +1,19 @@
 """A store is copied into memory as SQLite would read it, while somebody else writes it."""
 
+import os
 import sqlite3
+import struct
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from littlestone.runs.journal.sqlite import copied
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.errors import StoreError
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.journal.run_log import read_about
+from littlestone.runs.journal.sqlite import _checksum, copied
 
 GROUPS = 6
 
@@ -61,3 +68,40 @@ def test_frames_from_before_the_log_began_anew_are_not_seen(
 ) -> None:
     pages, log = files
     assert rows(tmp_path, pages, log[:16] + b"otherone" + log[24:]) == [0]
+
+
+def test_a_log_that_claims_more_pages_than_it_has_is_damage(tmp_path: Path) -> None:
+    """Four kilobytes would otherwise take any amount of memory."""
+    path = store(tmp_path)
+    size, words = 4096, struct.Struct("<II")
+    head = struct.pack(">6I", 0x377F0682, 3007000, size, 0, 1, 2)
+    sums = _checksum(head, (0, 0), words)
+    page, frame = bytes(size), struct.pack(">2I", 1, 1 << 14)
+    of_frame = _checksum(page, _checksum(frame, sums, words), words)
+    log = head + struct.pack(">2I", *sums) + frame + struct.pack(">4I", 1, 2, *of_frame) + page
+    path.with_name("run.db-wal").write_bytes(log)
+    with pytest.raises(StoreError, match="claims 16,384 pages"):
+        read_about(path)
+
+
+def test_a_view_in_place_of_a_table_is_not_read(tmp_path: Path) -> None:
+    """It may have no end."""
+    path = store(tmp_path)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("DROP TABLE about; CREATE VIEW about AS SELECT 'seal' AS name, 1 AS value")
+    with pytest.raises(StoreError, match="its tables are not those of a store"):
+        read_about(path)
+
+
+def test_a_pipe_is_no_store(tmp_path: Path) -> None:
+    """Opening it would wait for a writer."""
+    os.mkfifo(tmp_path / "run.db")
+    for path in (tmp_path / "run.db", tmp_path):
+        with pytest.raises(StoreError, match="is not a littlestone store"):
+            read_about(path)
+
+
+def store(folder: Path) -> Path:
+    recipe = PrivateMajority(concepts=Thresholds(16), rounds=1000, epsilon=1.0)
+    DurableRun.start(recipe, folder / "run.db").close()
+    return folder / "run.db"
