@@ -1,6 +1,7 @@
 """The command line as a person or a script meets it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -247,6 +248,40 @@ for words in sys.argv[1:]:
     except SystemExit as ended:
         assert not ended.code, words
 """
+
+
+@pytest.mark.parametrize(
+    "command", ["dimension thresholds:4 --tree", "audit", "recommend points --rounds 9", "learners"]
+)
+def test_a_closed_output_is_no_violation(command: str) -> None:
+    """Status 1 says that something was found, whoever prints: 141 says that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "littlestone", *command.split()],
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+    finally:
+        os.close(write)
+    assert done.returncode == 141 and done.stderr == ""
+
+
+def test_a_terminal_without_a_width_is_told_all_the_same() -> None:
+    environment = {**os.environ, "COLUMNS": "0"}
+    for arguments, told in ((["learners"], "private-majority"), (["play", "--what"], "--what")):
+        done = subprocess.run(
+            [sys.executable, "-m", "littlestone", *arguments],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=PATIENCE,
+        )
+        assert told in done.stdout + done.stderr
 
 
 def test_learning_and_predicting_need_no_scipy(tmp_path: Path) -> None:

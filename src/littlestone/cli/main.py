@@ -25,6 +25,8 @@ from littlestone.errors import LittlestoneError, missing_extra
 
 # Matrix products are small here: threads that wait for each other cost more than they save.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+if not os.environ.get("COLUMNS", "1").strip("0"):  # with no width, tables and errors are empty
+    del os.environ["COLUMNS"]
 
 _PIPE_CLOSED: Final = 141  # the status that a shell reports for a process ended by a closed pipe
 USE, PLAY, AUDIT = "Use", "Play and compare", "Audit"
