@@ -271,6 +271,32 @@ def test_a_closed_output_is_no_violation(command: str) -> None:
     assert done.returncode == 141 and done.stderr == ""
 
 
+LEARN = "learn {} --class thresholds:9 --feature x --label y --store a.db --out a.jsonl --rounds 9"
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (f"{LEARN.format('events.csv')} 2>&-", 0),  # nobody wants to be told
+        (f"{LEARN.format('events.csv')} 2>&1 >&- <&-", 0),
+        (f"{LEARN.format('-')} <&-", 2),
+        ("classes >&-", 2),
+        ("classes >/dev/full", 2),
+        ("--help >/dev/full", 2),
+        ("nothing 2>&-", 2),
+    ],
+)
+def test_closed_and_full_streams_are_no_bug(words: str, status: int, tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("x,y\n1,0\n8,1\n")
+    shell = f"{sys.executable} -m littlestone {words}"
+    result = subprocess.run(
+        shell, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert result.returncode == status
+    assert "bug" not in result.stderr and "ignored" not in result.stderr, result.stderr
+    assert (tmp_path / "a.jsonl").exists() == (status == 0)
+
+
 def test_a_terminal_without_a_width_is_told_all_the_same() -> None:
     environment = {**os.environ, "COLUMNS": "0"}
     for arguments, told in ((["learners"], "private-majority"), (["play", "--what"], "--what")):
