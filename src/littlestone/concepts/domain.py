@@ -2,10 +2,11 @@
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
+from itertools import count, islice
 from numbers import Integral, Rational
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.canonical_key import canonical_key, canonical_keys, whole_numbers
 from littlestone.concepts.protocols import Domain, Point
+from littlestone.type_checks import is_a
 
 _LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
 _FEW = 4  # up to this many are checked one by one: an array has a fixed cost
@@ -54,13 +56,13 @@ class IntegerRange:
         if type(x) is int:
             if 0 <= x < self.n:
                 return x
-        elif isinstance(x, Integral) and not isinstance(x, bool) and 0 <= int(x) < self.n:
-            return int(x)
+        elif is_a(x, Integral) and not is_a(x, bool) and 0 <= (point := operator.index(x)) < self.n:
+            return point
         raise self._refusal(x)
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """Return the points as one int64 array; the error names the first bad one."""
-        if not isinstance(xs, np.ndarray):
+        if not is_a(xs, np.ndarray):
             points = require.listed(xs=xs)
             # numpy would read True as 1 and 3.0 as 3 among integers.
             numbers = whole_numbers(points) if len(points) > _FEW else None
@@ -164,7 +166,7 @@ and frozensets of these, got x=[1]
 
     def check_many(self, xs: Any, /) -> "list[Point] | NDArray[np.int64]":
         """Return the canonical form of many points."""
-        if isinstance(xs, np.ndarray):
+        if is_a(xs, np.ndarray):
             if xs.ndim != 1:
                 raise ValueError(f"xs must be one-dimensional, got xs of shape {xs.shape}")
             if xs.dtype.kind == "i":
@@ -212,7 +214,7 @@ class BooleanCube:
     def check(self, x: Any, /) -> tuple[int, ...]:
         """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
-            point = tuple(require.label(bit) for bit in x)
+            point = tuple(require.label(bit) for bit in islice(x, self.n + 1))
         except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(point) != self.n:
@@ -221,7 +223,7 @@ class BooleanCube:
 
     def check_many(self, xs: Any, /) -> NDArray[np.uint8]:
         """Return the points as the rows of one array; the error names the first bad one."""
-        if not isinstance(xs, np.ndarray) or not xs.ndim:
+        if not is_a(xs, np.ndarray) or not xs.ndim:
             points = require.listed(xs=xs)
             bits = _bits(points, self.n)
             rows = [self.check(x) for x in points] if bits is None else bits
@@ -278,7 +280,7 @@ class Grid:
     def check(self, x: Any, /) -> tuple[int, ...]:
         """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
-            point = tuple(map(IntegerRange(self.n).check, x))
+            point = tuple(map(IntegerRange(self.n).check, islice(x, self.k + 1)))
         except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(point) != self.k:
@@ -287,7 +289,7 @@ class Grid:
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """Return the points as the rows of one array; the error names the first bad one."""
-        array = xs if isinstance(xs, np.ndarray) else None
+        array = xs if is_a(xs, np.ndarray) else None
         if array is None or array.ndim != 2 or array.dtype.kind not in "iu":
             rows = [self.check(x) for x in require.listed(xs=xs)]
             return np.array(rows, dtype=np.int64).reshape(len(rows), self.k)
@@ -380,7 +382,7 @@ class RationalBall:
     def check(self, x: Any, /) -> BallPoint:
         """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
-            parts = tuple(x)
+            parts = tuple(islice(x, self.dimension + 2))
         except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(parts) == self.dimension + 1 and isinstance(parts[-1], int | np.integer):
