@@ -3,8 +3,8 @@
 A command is a function in its own module, whose signature is that of the command. The module is
 imported when the command is used, so that ``--help`` is fast. Exit statuses: 0 success; 1 a
 violation or a refuted claim was found, or a repeated game failed; 2 bad usage or a rejected
-request, also by the operating system; 3 a bug of this library; 128 + n a signal that ended
-``learn``.
+request, also by the operating system; 3 a bug of this library; 141 nobody reads the output;
+128 + n a signal that ended ``learn``.
 """
 
 import gc
