@@ -91,5 +91,5 @@ def lookup(table: Mapping[str, Value], name: str, *, kind: str) -> Value:
     if name in table:
         return table[name]
     near = difflib.get_close_matches(name, table, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ";"
-    raise ValueError(f"unknown {kind} {name!r}{hint} There are: {', '.join(sorted(table))}")
+    hint = f"; did you mean {near[0]!r}? There" if near else "; there"
+    raise ValueError(f"unknown {kind} {name!r}{hint} are: {', '.join(sorted(table))}")

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar, cast, get_args, get_type_hints, is_typed
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.type_checks import PLAIN, always_fits, require_fit
+from littlestone.type_checks import PLAIN, always_fits, is_a, require_fit
 from littlestone.type_checks import plain_number as plain_number
 from littlestone.type_checks import shown as shown
 
@@ -203,7 +203,7 @@ class _Door:
 
 
 def _plain_sequence(value: Any, depth: int = 0) -> Any:
-    if type(value) in (list, tuple) or (isinstance(value, np.ndarray) and value.ndim == 1):
+    if type(value) in (list, tuple) or (is_a(value, np.ndarray) and value.ndim == 1):
         if depth == _DEEPEST:
             raise ValueError(f"sequences must be nested at most {_DEEPEST} deep")
         return tuple(_plain_sequence(part, depth + 1) for part in value)
@@ -285,7 +285,7 @@ def integer(*, at_least: int | None = None, at_most: int | None = None, **named:
     """
     plain_value = 0
     for name, value in named.items():
-        if type(value) is not int and (not isinstance(value, Integral) or isinstance(value, bool)):
+        if type(value) is not int and (not is_a(value, Integral) or is_a(value, bool)):
             raise ValueError(f"{name} must be a whole number, got {name}={shown(value)}")
         plain_value = operator.index(value)
         if at_least is not None and plain_value < at_least:
@@ -400,8 +400,8 @@ def plain_array(values: Any) -> NDArray[Any] | None:
 
     Behind a mask is not a value, and numpy leaves masked elements out of ``min`` and ``any``.
     """
-    masked = isinstance(values, np.ma.MaskedArray)
-    return values if isinstance(values, np.ndarray) and not masked else None
+    masked = is_a(values, np.ma.MaskedArray)
+    return values if is_a(values, np.ndarray) and not masked else None
 
 
 def listed(kind: Any = Any, **named: Any) -> list[Any]:
@@ -417,11 +417,37 @@ def listed(kind: Any = Any, **named: Any) -> list[Any]:
         each = iter(values)
     except Exception:  # raised by the value itself
         raise ValueError(f"{name} must be a sequence, got {name}={shown(values)}") from None
-    found = values if type(values) is list else list(each)
+    try:
+        found = values if type(values) is list else list(each)
+    except (MemoryError, OverflowError):  # of its length, before a value is read
+        raise ValueError(
+            f"{name} must fit into memory, got {name}={shown(values)}: hand it over in parts"
+        ) from None
     if kind is not Any:
         for place, value in enumerate(found):
             require_fit(f"{name}[{place}]", value, kind)
     return found
+
+
+def array(**named: Any) -> NDArray[Any]:
+    """Return one argument as an array; raise a ValueError if numpy cannot read it.
+
+    An array that hides some of its values is rejected: numpy would read what it hides.
+
+    >>> array(losses=np.ma.array([1, 2], mask=[False, True]))
+    Traceback (most recent call last):
+    ...
+    ValueError: losses must be an array without masked values, got losses=masked_array(data=[1, --],
+                 mask=[False,  True],
+           fill_value=999999)
+    """
+    ((name, values),) = named.items()
+    try:
+        if not np.ma.is_masked(values):
+            return np.asarray(values)
+    except Exception:  # raised by the value itself
+        pass
+    raise ValueError(f"{name} must be an array without masked values, got {name}={shown(values)}")
 
 
 def pairs(**named: Any) -> tuple[list[Any], list[Any]]:
@@ -437,7 +463,7 @@ def pairs(**named: Any) -> tuple[list[Any], list[Any]]:
     ((name, _),) = named.items()
     found = listed(**named)
     for place, one in enumerate(found):
-        held = isinstance(one, tuple | list) or (isinstance(one, np.ndarray) and one.ndim)
+        held = is_a(one, tuple | list) or (is_a(one, np.ndarray) and one.ndim)
         if not held or len(one) != 2:
             at = f"{name}[{place}]"
             raise ValueError(f"{at} must be a pair of point and label, got {at}={shown(one)}")
@@ -446,12 +472,12 @@ def pairs(**named: Any) -> tuple[list[Any], list[Any]]:
 
 def _is_real(value: object) -> bool:
     kind = type(value)  # isinstance with an abstract class is ten times slower
-    return kind is float or kind is int or (isinstance(value, Real) and kind is not bool)
+    return kind is float or kind is int or (is_a(value, Real) and kind is not bool)
 
 
 def _is_finite(value: Any) -> bool:
     if not _is_real(value):
         return False
-    if isinstance(value, Rational):  # integers and fractions may exceed every float
+    if is_a(value, Rational):  # integers and fractions may exceed every float
         return bool(abs(cast(Any, value)) <= float_info.max)
     return math.isfinite(value)

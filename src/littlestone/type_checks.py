@@ -7,7 +7,18 @@ from fractions import Fraction
 from functools import lru_cache
 from numbers import Integral, Rational, Real
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Final,
+    Literal,
+    TypeGuard,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 import numpy as np
 
@@ -18,6 +29,7 @@ _NUMBERS_IN: Final = {np.bool_: "b", np.integer: "biu", np.floating: "biuf"}
 UNIONS: Final = (Union, UnionType)
 _MOST_REMEMBERED: Final = 1024
 _Test = Callable[[Any], bool]
+_Kind = TypeVar("_Kind")
 
 PLAIN: Final = frozenset({int, float, bool, str, NoneType})
 _NUMBERS: Final = (int, float, Fraction)
@@ -36,6 +48,22 @@ _SECRET: Final = frozenset({"key", "secret", "snapshot", "state", "token"})
 
 hints_of: Callable[[Any], dict[str, Any]] = lru_cache(maxsize=_MOST_REMEMBERED)(get_type_hints)
 """The annotations of a class, cached; callers must not change them."""
+
+
+@overload
+def is_a(value: Any, kind: type[_Kind]) -> TypeGuard[_Kind]: ...
+
+
+@overload
+def is_a(value: Any, kind: Any) -> bool: ...
+
+
+def is_a(value: Any, kind: Any) -> bool:
+    """Return whether the type of ``value`` is of this kind, whatever its ``__class__`` says.
+
+    A proxy passes for another type in ``isinstance``, and raises there once its object is gone.
+    """
+    return issubclass(type(value), kind)
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -60,7 +88,7 @@ def _test_for(hint: Any) -> _Test:
         return lambda value: type(value) in _BUILT_IN and value in inner
     if origin is not None:
         within = _test_within(origin, inner)
-        return lambda value: isinstance(value, origin) and _iterates(value) and within(value)
+        return lambda value: is_a(value, origin) and _iterates(value) and within(value)
     if isinstance(hint, TypeVar) and (hint.__constraints__ or hint.__bound__):
         return _test_for(Union[hint.__constraints__ or hint.__bound__])  # noqa: UP007
     if hint is Any or not isinstance(hint, type):
@@ -68,8 +96,8 @@ def _test_for(hint: Any) -> _Test:
     if hint in (int, float):
         return lambda value: type(value) in (int, hint)
     if getattr(hint, "_is_protocol", False):
-        return lambda value: not isinstance(value, _BUILT_IN) and _offers(value, hint)
-    return lambda value: isinstance(value, hint)
+        return lambda value: not is_a(value, _BUILT_IN) and _offers(value, hint)
+    return lambda value: is_a(value, hint)
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
@@ -97,7 +125,7 @@ def always_fits(kind: Any, hint: Any) -> bool:
 
 def _iterates(value: Any) -> bool:
     """Return False for a value that claims to be iterable and is not."""
-    if isinstance(value, _BUILT_IN) or not isinstance(value, Iterable):
+    if is_a(value, _BUILT_IN) or not is_a(value, Iterable):
         return True
     try:
         iter(value)
@@ -138,7 +166,9 @@ def _offers(value: Any, protocol: Any) -> bool:
     """Return whether the value's class has every member of the protocol."""
     kind: Any = type(value)
     lacking = _lacking(kind, protocol)
-    return not lacking or lacking <= getattr(value, "__dict__", {}).keys()
+    if not lacking or is_a(value, type):  # a class has what its values have, and is none of them
+        return not lacking
+    return lacking <= getattr(value, "__dict__", {}).keys()
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
@@ -159,7 +189,7 @@ def require_fit(name: str, value: Any, hint: Any) -> None:
 def _what_lacks(value: Any, hint: Any) -> str:
     """Describe the members that a value lacks for a protocol, and why if its class says so."""
     wanted = [one for one in (hint, *get_args(hint)) if getattr(one, "_is_protocol", False)]
-    if not wanted or isinstance(value, _BUILT_IN):
+    if not wanted or is_a(value, _BUILT_IN):
         return ""
     kind: Any = type(value)
     own = getattr(value, "__dict__", {}).keys()
@@ -205,14 +235,14 @@ def plain_number(value: Any) -> Any:
     """
     if type(value) in PLAIN:
         return value
-    if isinstance(value, np.bool_):
+    if is_a(value, np.bool_):
         return bool(value)
-    if isinstance(value, str):
+    if is_a(value, str):
         return str.__str__(value)  # ignores a subclass's own __str__
-    if isinstance(value, Integral):
+    if is_a(value, Integral):
         return operator.index(value)
-    if isinstance(value, Rational):
+    if is_a(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, float):
+    if is_a(value, float):
         return float.__float__(value)
-    return float(value) if isinstance(value, Real) else value
+    return float(value) if is_a(value, Real) else value

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,6 +66,42 @@ class Liar:
         return iter([None, "x"])
 
 
+class Proxy:
+    """Says that it is of another type, or, with none, refuses to say of which, as when unbound."""
+
+    def __init__(self, kind: type | None) -> None:
+        self._kind = kind
+
+    @property
+    def __class__(self) -> Any:
+        if self._kind is None:
+            raise RuntimeError("unbound")
+        return self._kind
+
+    @__class__.setter
+    def __class__(self, _: Any) -> None:
+        raise AttributeError
+
+
+class Uneven(int):
+    """A whole number that is another one whenever it is asked."""
+
+    def __int__(self) -> int:
+        return next(_PLACES)
+
+    __index__ = __hash__ = __int__
+
+    def __eq__(self, other: object) -> bool:
+        return next(_PLACES) % 2 == 0
+
+
+def nested(made: Callable[[Any], Any], depth: int) -> Any:
+    value: Any = 0
+    for _ in range(depth):
+        value = made(value)
+    return value
+
+
 class Whole(int):
     """A whole number whose sums, products and comparisons lie."""
 
@@ -108,6 +145,7 @@ class Word(str):
         return 1
 
 
+_PLACES: Final = count()
 NUMPY: Final = [
     kind(value)
     for kind in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)
@@ -125,8 +163,19 @@ HOSTILE: Final[list[Callable[[], Any]]] = [
         Fraction(1, 10**400), Fraction(-1, 2), date(2024, 2, 29), datetime(2024, 2, 29, tzinfo=UTC),
         Path("nowhere"), int, len, np.bool_(True), np.datetime64("2024-02-29"), np.str_("x"),
         range(3), slice(1), type, math, *NUMPY,
+        range(10**12), range(10**30), np.ma.masked,
+        memoryview(b"ab"), np.array("x"), np.timedelta64("NaT"), np.longdouble("1e4000"),
+        ls.concepts.MarginHalfspaces, ls.KeySets, ls.PrivacyGuarantee, ls.PrivateMajority,
     )),
     list, dict, set, Counter, bytearray, object, Rude, Liar,
+    *(lambda kind=kind: Proxy(kind) for kind in (
+        None, int, float, str, tuple, list, dict, np.ndarray, Fraction, ls.Thresholds, ls.Event,
+    )),
+    lambda: nested(lambda value: [value], 3000), lambda: nested(lambda value: (value,), 3000),
+    lambda: nested(lambda value: {"grid": value, "a": value}, 3000),
+    lambda: {"a": {"grid": nested(lambda value: [value], 3000)}},
+    lambda: [0, np.ma.masked], lambda: np.ma.array([0, 1], mask=[False, True]),
+    lambda: Uneven(1), lambda: [Uneven(0), 1], lambda: (Uneven(0), 1),
     lambda: Whole(3), lambda: Share(0.5), lambda: Word("x"), lambda: [1, 2], lambda: [0.5],
     lambda: [None], lambda: [[]], lambda: [Rude()], lambda: (Rude(),), lambda: {1: 2},
     lambda: {"a": None}, lambda: {"kind": "x"}, lambda: [(0, 1)], lambda: [(0, 1), (1, 0)],

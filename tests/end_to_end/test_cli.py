@@ -1,6 +1,7 @@
 """The command line as a person or a script meets it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -247,6 +248,66 @@ for words in sys.argv[1:]:
     except SystemExit as ended:
         assert not ended.code, words
 """
+
+
+@pytest.mark.parametrize(
+    "command", ["dimension thresholds:4 --tree", "audit", "recommend points --rounds 9", "learners"]
+)
+def test_a_closed_output_is_no_violation(command: str) -> None:
+    """Status 1 says that something was found, whoever prints: 141 says that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "littlestone", *command.split()],
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+    finally:
+        os.close(write)
+    assert done.returncode == 141 and done.stderr == ""
+
+
+LEARN = "learn {} --class thresholds:9 --feature x --label y --store a.db --out a.jsonl --rounds 9"
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (f"{LEARN.format('events.csv')} 2>&-", 0),  # nobody wants to be told
+        (f"{LEARN.format('events.csv')} 2>&1 >&- <&-", 0),
+        (f"{LEARN.format('-')} <&-", 2),
+        ("classes >&-", 2),
+        ("classes >/dev/full", 2),
+        ("--help >/dev/full", 2),
+        ("nothing 2>&-", 2),
+    ],
+)
+def test_closed_and_full_streams_are_no_bug(words: str, status: int, tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("x,y\n1,0\n8,1\n")
+    shell = f"{sys.executable} -m littlestone {words}"
+    result = subprocess.run(
+        shell, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert result.returncode == status
+    assert "bug" not in result.stderr and "ignored" not in result.stderr, result.stderr
+    assert (tmp_path / "a.jsonl").exists() == (status == 0)
+
+
+def test_a_terminal_without_a_width_is_told_all_the_same() -> None:
+    environment = {**os.environ, "COLUMNS": "0"}
+    for arguments, told in ((["learners"], "private-majority"), (["play", "--what"], "--what")):
+        done = subprocess.run(
+            [sys.executable, "-m", "littlestone", *arguments],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=PATIENCE,
+        )
+        assert told in done.stdout + done.stderr
 
 
 def test_learning_and_predicting_need_no_scipy(tmp_path: Path) -> None:

@@ -88,6 +88,20 @@ def test_what_is_no_option_is_refused(command: Command, line: str, told: str) ->
     assert not Path("run.db").exists()
 
 
+def test_another_file_for_the_rules_is_no_damage_of_the_store(command: Command) -> None:
+    """A store that is in order must not be given up because of a mistyped --out."""
+    command("learn", "--config", "run.toml")
+    command("learn", "--config", "run.toml", "--store", "b.db", "--out", "b.jsonl")
+    Path("notes.txt").write_text("no line end")
+    for out, told in (("b.jsonl", "must not mix runs"), ("notes.txt", "does not end like one")):
+        before = Path(out).read_bytes()
+        status, _, said = command("learn", "--config", "run.toml", "--out", out)
+        assert status == 2 and "out must" in said and told in said
+        assert "damaged" not in said and "Restore" not in said
+        assert Path(out).read_bytes() == before
+    assert "200 seen before" in command("learn", "--config", "run.toml")[2]
+
+
 def test_a_store_tells_what_it_is_and_with_which_options_it_goes_on(command: Command) -> None:
     command("learn", "--config", "run.toml", "--epsilon", "2")
     status, said, _ = command("status", "run.db")

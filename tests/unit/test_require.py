@@ -10,9 +10,15 @@ from typing import Any, Protocol
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.conformance.hostile_values import Rude
+from tests.conformance.hostile_values import Proxy, Rude
 
 from littlestone import require
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.classes.sparse_sets import KeySets
+from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange, RationalBall
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.game.adversaries.boundary import Contradiction
+from littlestone.type_checks import fits
 
 
 @require.checked
@@ -183,6 +189,43 @@ def test_few_of_many_types_are_remembered() -> None:
         heard(object())  # type: ignore[arg-type]
     code = heard.__globals__
     assert max(len(value) for name, value in code.items() if "kinds" in name) <= 64
+
+
+@pytest.mark.parametrize("posing_as", [None, int, tuple])
+def test_a_value_is_what_its_type_says(posing_as: type | None) -> None:
+    """Proxies pass for another type in ``isinstance``, and raise there when they are unbound."""
+    given: Any = Proxy(posing_as)
+    with pytest.raises(ValueError, match="must be a whole number"):
+        of_every_kind(given)
+    for domain in (IntegerRange(5), AnyHashable(), BooleanCube(2), RationalBall(1)):
+        with pytest.raises(ValueError, match="x must be"):
+            domain.check(given)
+        with pytest.raises(ValueError, match="must be"):
+            domain.check_many(given)
+
+
+def test_a_class_is_not_one_of_its_values() -> None:
+    """``PrivateMajority(concepts=KeySets, …)`` lacks two brackets, and is told so."""
+    for value in (KeySets(), MarginHalfspaces(2, 0.5)):
+        kind: Any = type(value)
+        assert fits(value, ConceptClass) and not fits(kind, ConceptClass)
+        with pytest.raises(ValueError, match="must be of the kind ConceptClass"):
+            Contradiction(kind)
+
+
+@pytest.mark.parametrize("size", [10**12, 10**30])
+def test_what_does_not_fit_into_memory_is_refused_by_name(size: int) -> None:
+    with pytest.raises(ValueError, match="xs must fit into memory"):
+        require.listed(xs=range(size))
+
+
+def test_masked_values_are_not_read() -> None:
+    """numpy would take what lies below the mask."""
+    masked = np.ma.array([1, 0], mask=[False, True])
+    for values in (masked, [0, np.ma.masked]):
+        with pytest.raises(ValueError, match="losses must be an array without masked values"):
+            require.array(losses=values)
+    assert require.array(losses=np.ma.array([1, 0])).tolist() == [1, 0]
 
 
 def test_what_cannot_be_iterated_over_is_refused_before_it_is() -> None:

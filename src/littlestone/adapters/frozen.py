@@ -23,6 +23,7 @@ from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.protocols import Domain, Hypothesis
 from littlestone.concepts.records.columns import eager_frame, frame_columns, is_frame, listed
 from littlestone.concepts.schema import label_values
+from littlestone.type_checks import shown
 
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -134,14 +135,16 @@ class FrozenClassifier:
             return rows
         for row in rows:
             if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != len(names):
-                raise ValueError(f"a row must have the columns {', '.join(names)}, got {row!r}")
+                raise ValueError(
+                    f"a row must have the columns {', '.join(names)}, got {shown(row)}"
+                )
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object; labels must be text, numbers, Booleans or None."""
         for value in self.labels:
             if type(value) not in _PLAIN:
-                raise ValueError(f"labels must be plain values to be written, got {value!r}")
+                raise ValueError(f"labels must be plain values to be written, got {shown(value)}")
         return {
             "rule": self.rule.to_json(),
             "labels": list(self.labels),
@@ -154,7 +157,9 @@ class FrozenClassifier:
     def from_json(cls, data: Any) -> Self:
         """Parse what ``to_json`` wrote; ValueError for anything else."""
         if not isinstance(data, dict) or set(data) != {*_FIELDS}:
-            raise ValueError(f"a frozen classifier must have {', '.join(_FIELDS)}, got {data!r}")
+            raise ValueError(
+                f"a frozen classifier must have {', '.join(_FIELDS)}, got {shown(data)}"
+            )
         features, labels = data["features"], data["labels"]
         if not isinstance(labels, list) or not (features is None or isinstance(features, list)):
             raise ValueError("labels and features must be lists")

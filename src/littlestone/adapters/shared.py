@@ -22,6 +22,7 @@ from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun, recipe_from_form
 from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
+from littlestone.type_checks import shown
 
 _MAGIC: Final = b"littlestone-classifier-2\n"
 
@@ -68,9 +69,9 @@ def label_numbers(labels: Sequence[Any]) -> dict[Any, int]:
     try:
         numbers = {label: number for number, label in enumerate(labels)}
     except TypeError:
-        raise ValueError(f"labels must be different values, got {labels!r}") from None
+        raise ValueError(f"labels must be different values, got {shown(labels)}") from None
     if not 2 <= len(labels) == len(numbers) or any(label != label for label in numbers):
-        raise ValueError(f"labels must be two or more different values, got {labels!r}")
+        raise ValueError(f"labels must be two or more different values, got {shown(labels)}")
     return numbers
 
 
@@ -112,7 +113,7 @@ def declared_labels(
     found = (usual if known is None else known) if labels is None else labels
     label_numbers(found)
     if known is not None and list(found) != list(known):
-        raise ValueError(f"labels must be those of the schema, {known}, got {found!r}")
+        raise ValueError(f"labels must be those of the schema, {known}, got {shown(found)}")
     if known is not None or len(found) == 2:
         return found, over
     if not isinstance(space, Schema):
@@ -138,7 +139,7 @@ def label_number(numbers: dict[Any, int], label: Any) -> int:
         return numbers[label]
     except (KeyError, TypeError):
         declared = " or ".join(map(repr, numbers))
-        raise ValueError(f"label must be {declared}, as declared, got {label!r}") from None
+        raise ValueError(f"label must be {declared}, as declared, got {shown(label)}") from None
 
 
 def with_form(run: PrivateRun, releases: Releases) -> bytes:

@@ -111,7 +111,9 @@ class Request:
             raise ValueError(f"a request has no {key!r}; the nearest is {near[0]!r}")
         if schema is not None:
             if not isinstance(schema, Mapping | list):
-                raise ValueError(f"schema must map field names to declarations, got {schema!r}")
+                raise ValueError(
+                    f"schema must map field names to declarations, got {require.shown(schema)}"
+                )
             return cls(over=schema, **given)
         if isinstance(spec, Mapping):
             form = json.dumps(spec, sort_keys=True, separators=(",", ":"))

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from littlestone.audit import matrix
 from littlestone.audit.auditing import AuditReport, audit
@@ -13,7 +12,7 @@ from littlestone.audit.registry import AUDITS, CONTROLS
 from littlestone.audit.two_worlds import Subject, TwoWorldAdversary
 from littlestone.choose.catalogue import lookup
 from littlestone.cli.options import AsJson, ClassOption
-from littlestone.cli.output import print_json, print_table, round_bar
+from littlestone.cli.output import Console, print_json, print_table, round_bar
 from littlestone.cli.outside import class_named, learner_named
 from littlestone.randomness import Randomness, secure, seeded
 

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, Delta, Epsilon
-from littlestone.cli.output import print_json
+from littlestone.cli.output import Console, print_json
 from littlestone.lab.bound import BoundValue, Numbers
 from littlestone.lab.class_floors import ORDERS, mistakes_floor, oblivious_mistakes_floor
 from littlestone.lab.every_bound import GROUPS, along, at_setting

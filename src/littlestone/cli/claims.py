@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from littlestone.choose.catalogue import lookup
 from littlestone.cli.options import AsJson, Cluster, Engine, Jobs
-from littlestone.cli.output import print_json, print_table, round_bar
+from littlestone.cli.output import Console, print_json, print_table, round_bar
 from littlestone.game.sweeps import Workers
 from littlestone.lab.claim import Claim, Outcome, Verdict, examine
 from littlestone.lab.every_claim import CLAIMS, examine_all

@@ -3,11 +3,10 @@
 from typing import Annotated, cast
 
 import typer
-from rich.console import Console
 
 from littlestone.choose.catalogue import ADVERSARIES, CLASSES, LEARNERS
 from littlestone.cli.options import AsJson, ClassSpec
-from littlestone.cli.output import print_json, print_table
+from littlestone.cli.output import Console, print_json, print_table
 from littlestone.cli.outside import class_named
 from littlestone.concepts.finite_dimensions import shattered_tree
 from littlestone.concepts.protocols import ConceptClass, OnlineClass

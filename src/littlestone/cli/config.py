@@ -16,7 +16,8 @@ from typing import Any, Final
 import typer
 
 from littlestone.choose.request import NAMES, Request
-from littlestone.cli.options import FormOptions, toml
+from littlestone.cli.options import FormOptions
+from littlestone.concepts.schema import toml_tables
 from littlestone.errors import StoreError
 from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, recipe_from_form
@@ -45,7 +46,7 @@ def loaded(ctx: typer.Context, path: Path | None) -> Path | None:
     """Make the values of a file the defaults of the command, before its options are parsed."""
     if path is None:
         return None
-    use(ctx, toml(path), of=str(path))
+    use(ctx, toml_tables(path), of=str(path))
     return path
 
 
@@ -78,7 +79,7 @@ def declared_space(
         path = inline = None
     if path is None:
         return inline, concepts
-    return toml(path), concepts
+    return toml_tables(path), concepts
 
 
 def _is_given(ctx: typer.Context, name: str) -> bool:

@@ -5,7 +5,6 @@ import time
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from littlestone.cli import fleet_blocklist, fleet_spark
 from littlestone.cli import fleet_options as shared
@@ -21,6 +20,7 @@ from littlestone.cli.options import (
     Source,
     options_of,
 )
+from littlestone.cli.output import Console
 from littlestone.runs.files import secret_of
 from littlestone.runs.fleet import database
 from littlestone.runs.fleet.terms import recipe_of, require_shards

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from littlestone import require
 from littlestone.cli.check import check_first_rows
@@ -36,6 +35,7 @@ from littlestone.cli.options import (
     Source,
     options_of,
 )
+from littlestone.cli.output import Console
 from littlestone.cli.progress import Progress
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass

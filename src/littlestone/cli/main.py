@@ -3,8 +3,8 @@
 A command is a function in its own module, whose signature is that of the command. The module is
 imported when the command is used, so that ``--help`` is fast. Exit statuses: 0 success; 1 a
 violation or a refuted claim was found, or a repeated game failed; 2 bad usage or a rejected
-request, also by the operating system; 3 a bug of this library; 128 + n a signal that ended
-``learn``.
+request, also by the operating system; 3 a bug of this library; 141 nobody reads the output;
+128 + n a signal that ended ``learn``.
 """
 
 import gc
@@ -25,6 +25,8 @@ from littlestone.errors import LittlestoneError, missing_extra
 
 # Matrix products are small here: threads that wait for each other cost more than they save.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+if not os.environ.get("COLUMNS", "1").strip("0"):  # with no width, tables and errors are empty
+    del os.environ["COLUMNS"]
 
 _PIPE_CLOSED: Final = 141  # the status that a shell reports for a process ended by a closed pipe
 USE, PLAY, AUDIT = "Use", "Play and compare", "Audit"
@@ -262,35 +264,54 @@ def littlestone(
     """Differentially private online learning against an adaptive adversary."""
 
 
+def _open_standard_streams() -> None:
+    """Open the standard streams that are closed, so that no store is opened under their number.
+
+    Nothing can be read from them or printed to them; messages are dropped.
+    """
+    for name, mode in (("stdin", os.O_WRONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            opened = os.fdopen(os.open(os.devnull, mode), "r" if name == "stdin" else "w")
+            setattr(sys, name, opened)
+
+
+def _report(message: str) -> None:
+    """Print a message on standard error, if anyone reads it."""
+    with suppress(OSError):
+        typer.echo(f"littlestone: {message}", err=True)
+
+
 def _flush() -> None:
-    """Flush the output while a closed pipe can still be reported without a traceback."""
+    """Flush the output while a pipe or a file that fails causes no traceback."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        _stop_writing()
     except (OSError, ValueError):
-        pass
+        _stop_writing()
 
 
 def main() -> None:
     """Run the command line: print errors as one line on standard error, without a traceback."""
+    _open_standard_streams()
     try:
         try:
             app()
         finally:
             _flush()
     except (ValueError, LittlestoneError) as refusal:
-        typer.echo(f"littlestone: {' '.join(str(refusal).split())}", err=True)
+        _report(" ".join(str(refusal).split()))
+        sys.exit(2)
+    except OSError as problem:  # before a command has begun
+        _report(problem_line(problem))
         sys.exit(2)
     except Exception as problem:
         needed = (
             missing_extra(problem, "this") if isinstance(problem, ModuleNotFoundError) else None
         )
         if needed is not None:
-            typer.echo(f"littlestone: {needed}", err=True)
+            _report(str(needed))
             sys.exit(2)
         traceback.print_exc()
-        typer.echo("littlestone: this is a bug; see SECURITY.md before you send data", err=True)
+        _report("this is a bug; see SECURITY.md before you send data")
         sys.exit(3)
 
 

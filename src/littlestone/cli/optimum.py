@@ -4,11 +4,10 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, ClassSpec, Delta, Epsilon
-from littlestone.cli.output import print_json, print_table
+from littlestone.cli.output import Console, print_json, print_table
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.lab.tiny_games import Floor, LearnerValue, floors_of, learner_values

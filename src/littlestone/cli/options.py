@@ -1,6 +1,5 @@
 """Share options between commands, and the request that some of them build."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from littlestone.choose.request import NAMES, Request
+from littlestone.concepts.schema import toml_tables
 from littlestone.runs.intake.form import Form
 
 ClassSpec = Annotated[
@@ -158,21 +158,13 @@ class RequestOptions:
 
     def request(self) -> Request:
         """Return the request; a schema is read from its file."""
-        tables = None if self.schema is None else toml(self.schema)
+        tables = None if self.schema is None else toml_tables(self.schema)
         return self.request_over(tables, self.concepts)
 
     def request_over(self, tables: Mapping[str, Any] | None, concepts: str | None) -> Request:
         """Return the request over the tables of a schema, or over a class."""
         said = {name: getattr(self, name) for name in NAMES}
         return Request.from_json({"schema": tables, "class": concepts, **said})
-
-
-def toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file; reject a bad one by name."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not valid TOML: {error}") from None
 
 
 def options_of(kind: Any, argument: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -5,10 +5,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
+from rich import console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
+
+class Console(console.Console):
+    """A console that leaves a closed pipe to the command line, which knows what it means."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error that is being handled, in place of exiting with status 1."""
+        raise
 
 
 def print_json(record: Any) -> None:
@@ -34,9 +42,9 @@ def round_bar(
     if quiet:
         yield None
         return
-    console = Console(stderr=True)
+    shown = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+    with Progress(*columns, TimeRemainingColumn(), console=shown, transient=True) as bar:
         task = bar.add_task(label, total=total)
 
         def advance(done: int) -> None:

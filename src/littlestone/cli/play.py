@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from littlestone.choose.catalogue import ADVERSARIES, LEARNERS, class_from_spec, lookup
 from littlestone.cli.options import AsJson, ClassOption, Cluster, Delta, Engine, Epsilon, Jobs, Seed
-from littlestone.cli.output import print_json, print_table, round_bar
+from littlestone.cli.output import Console, print_json, print_table, round_bar
 from littlestone.cli.outside import class_named, learner_named
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play

@@ -4,11 +4,10 @@ from dataclasses import replace
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from littlestone.choose.recommendation import Recommendation, recommend
 from littlestone.cli.options import AsJson, RequestOptions, options_of
-from littlestone.cli.output import print_json, print_table
+from littlestone.cli.output import Console, print_json, print_table
 
 
 @options_of(RequestOptions, "options")

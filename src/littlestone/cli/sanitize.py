@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from littlestone import require
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, ClassOption, Delta, Epsilon, Seed
-from littlestone.cli.output import print_json, round_bar
+from littlestone.cli.output import Console, print_json, round_bar
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
 from littlestone.concepts.keys import key_to_json
 from littlestone.concepts.protocols import ConceptClass

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.protocols import Point
-from littlestone.type_checks import shown
+from littlestone.type_checks import is_a, shown
 
 LARGEST_WHOLE: Final = 1 << 2000
 """Python may refuse to print larger integers, which then could not be published."""
@@ -151,8 +151,8 @@ def _refusal(x: Any) -> ValueError:
 
 
 def _canonical(x: Any, depth: int) -> Point:
-    if isinstance(x, np.generic):
-        if isinstance(x, np.datetime64 | np.timedelta64):  # its conversion depends on its unit
+    if is_a(x, np.generic):
+        if is_a(x, np.datetime64 | np.timedelta64):  # its conversion depends on its unit
             raise _NoFormError
         x = x.item()
     kind = type(x)
@@ -176,7 +176,7 @@ def _plain(x: Any) -> tuple[type, Any]:
     """Return the plain value that a member of a subclass is equal to."""
     for kind, value in _PLAIN_VALUES.items():
         methods = ("__eq__", "__hash__")
-        if isinstance(x, kind) and all(
+        if is_a(x, kind) and all(
             getattr(type(x), method) is getattr(kind, method) for method in methods
         ):
             return kind, value(x)

@@ -2,10 +2,11 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
+from itertools import count, islice
 from numbers import Integral, Rational
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.canonical_key import canonical_key, canonical_keys, whole_numbers
 from littlestone.concepts.protocols import Domain, Point
+from littlestone.type_checks import is_a
 
 _LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
 _FEW = 4  # up to this many are checked one by one: an array has a fixed cost
@@ -54,8 +56,8 @@ class IntegerRange:
         if type(x) is int:
             if 0 <= x < self.n:
                 return x
-        elif isinstance(x, Integral) and not isinstance(x, bool) and 0 <= int(x) < self.n:
-            return int(x)
+        elif is_a(x, Integral) and not is_a(x, bool) and 0 <= (point := operator.index(x)) < self.n:
+            return point
         raise self._refusal(x)
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
@@ -213,7 +215,7 @@ class BooleanCube:
     def check(self, x: Any, /) -> tuple[int, ...]:
         """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
-            point = tuple(require.label(bit) for bit in _parts(x))
+            point = tuple(require.label(bit) for bit in _parts(x, self.n + 1))
         except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(point) != self.n:
@@ -279,7 +281,7 @@ class Grid:
     def check(self, x: Any, /) -> tuple[int, ...]:
         """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
-            point = tuple(map(IntegerRange(self.n).check, _parts(x)))
+            point = tuple(map(IntegerRange(self.n).check, _parts(x, self.k + 1)))
         except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(point) != self.k:
@@ -313,11 +315,11 @@ class Grid:
         )
 
 
-def _parts(x: Any) -> Any:
-    """Return what a point is made of; an iterator, which can be read once only, is none."""
-    if type(x) is not tuple and isinstance(x, Iterator):
+def _parts(x: Any, most: int) -> Iterable[Any]:
+    """Return at most so many parts of a point; an iterator, which is read once only, is none."""
+    if type(x) is not tuple and is_a(x, Iterator):
         raise TypeError
-    return x
+    return islice(x, most)
 
 
 def block_of(domain: Domain, points: Sequence[Point]) -> Any:
@@ -388,7 +390,7 @@ class RationalBall:
     def check(self, x: Any, /) -> BallPoint:
         """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
-            parts = tuple(_parts(x))
+            parts = tuple(_parts(x, self.dimension + 2))
         except Exception:  # raised by the value itself
             raise self._refusal(x) from None
         if len(parts) == self.dimension + 1 and isinstance(parts[-1], int | np.integer):

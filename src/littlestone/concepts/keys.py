@@ -11,6 +11,7 @@ from uuid import UUID
 
 from littlestone.concepts.canonical_key import canonical_key
 from littlestone.concepts.protocols import Point
+from littlestone.type_checks import shown
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -147,7 +148,7 @@ def key_from_json(data: Any) -> Point:
     try:
         return canonical_key(_read(data))
     except (TypeError, ValueError, ArithmeticError, RecursionError):
-        raise ValueError(f"a key must be what key_to_json returned, got {data!r}") from None
+        raise ValueError(f"a key must be what key_to_json returned, got {shown(data)}") from None
 
 
 def _to_json(key: Any) -> Any:
@@ -173,7 +174,7 @@ def _parts(data: Any) -> Iterator[Point]:
 
 
 def _refuse(data: Any) -> NoReturn:
-    raise ValueError(f"a key must be what key_to_json returned, got {data!r}")
+    raise ValueError(f"a key must be what key_to_json returned, got {shown(data)}")
 
 
 _WRITERS: Final[dict[type, Callable[[Any], Any]]] = {

@@ -7,6 +7,7 @@ from public knowledge about the fields.
 
 import itertools
 import math
+import operator
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -30,6 +31,7 @@ from littlestone.concepts.records.fields import Numeric as Numeric
 from littlestone.concepts.records.fields import cell_of, cells_in
 from littlestone.concepts.records.stated import stated_tables
 from littlestone.concepts.wide_records import Cutter, columns_of, have_exact_grids
+from littlestone.type_checks import is_a
 
 Cells = tuple[int, ...]
 """A record as rules see it: the cell number of each field."""
@@ -133,7 +135,9 @@ class Schema:
         ('ok', 'late', 'cancelled')
         """
         if not isinstance(declared, Mapping):
-            raise ValueError(f"a schema must map field names to declarations, got {declared!r}")
+            raise ValueError(
+                f"a schema must map field names to declarations, got {require.shown(declared)}"
+            )
         if isinstance(declared.get(PAID), list):
             raise ValueError(
                 f"the ranges of this schema cost privacy ({PAID}), which only learn --schema "
@@ -154,10 +158,7 @@ class Schema:
     @classmethod
     def from_toml(cls, path: Path | str) -> "Schema":
         """Read a file with one table for each field: ``[delay]``, then ``grid = [0, 15]``."""
-        try:
-            return cls.from_mapping(tomllib.loads(Path(path).read_text(encoding="utf-8")))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} is not TOML: {error}") from None
+        return cls.from_mapping(toml_tables(Path(path)))
 
     @classmethod
     def from_json(cls, data: Any) -> "Schema":
@@ -199,7 +200,7 @@ class Schema:
                     break
             else:
                 return x
-        if type(x) is dict or isinstance(x, Mapping):  # the second test is slower
+        if type(x) is dict or is_a(x, Mapping):  # the second test is slower
             cells = None if self._cutter is None else self._cutter.cells(x)
             return tuple([cell_of(part, x) for part in self.fields]) if cells is None else cells
         return self._check_cells(x)
@@ -223,7 +224,7 @@ class Schema:
             if table is not None:
                 with suppress(ValueError):  # the first bad record is named below
                     return self.check_many(table)
-        if isinstance(xs, Mapping):
+        if is_a(xs, Mapping):
             cut = None if self._cutter is None else self._cutter.columns(xs)
             if cut is not None:
                 return cut
@@ -273,16 +274,17 @@ class Schema:
         )
 
     def _check_cells(self, x: Any) -> Cells:
-        cells = tuple(x) if isinstance(x, tuple | list | np.ndarray) else ()
-        if len(cells) != len(self.fields):
+        read = tuple(x) if is_a(x, tuple | list | np.ndarray) else ()
+        if len(read) != len(self.fields):
             raise ValueError(f"x must be a record with {self._names()}, got x={require.shown(x)}")
-        for part, cell in zip(self.fields, cells, strict=True):
-            if not isinstance(cell, Integral) or not 0 <= int(cell) < part.cells:
+        cells = tuple(operator.index(cell) if is_a(cell, Integral) else -1 for cell in read)
+        for part, cell, number in zip(self.fields, read, cells, strict=True):
+            if not 0 <= number < part.cells:
                 raise ValueError(
                     f"the cell of field {part.name!r} must be from 0 to {part.cells - 1}, "
                     f"got {require.shown(cell)}"
                 )
-        return tuple(map(int, cells))
+        return cells
 
     def _repr_html_(self) -> str:
         return html_table(self.fields)
@@ -327,7 +329,7 @@ class LabelledSchema(Schema):
 
     def label_number(self, value: Any) -> int:
         """Return the number of a label; raise a ValueError that names an unknown one."""
-        for same in (value, value.strip()) if isinstance(value, str) else (value,):
+        for same in (value, value.strip()) if is_a(value, str) else (value,):
             with suppress(Exception):  # unknown or unhashable
                 return self._numbers[same]
         raise ValueError(
@@ -361,12 +363,23 @@ def label_number(domain: Domain, value: Any) -> int:
     return require.label(value)
 
 
+def toml_tables(path: Path) -> dict[str, Any]:
+    """Read a TOML file; raise a ValueError that names it if it is none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # not UTF-8, not TOML, or a number of thousands of digits
+        raise ValueError(f"{path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply for a schema or for options") from None
+
+
 def _declared_labels(declared: Mapping[str, Any]) -> tuple[str | int, ...]:
     entry = declared[LABEL]
     values = entry.get("values") if isinstance(entry, Mapping) and len(entry) == 1 else None
     if not isinstance(values, list | tuple):
         raise ValueError(
-            f"{LABEL} must declare values = [...], all labels that there are, got {entry!r}; a "
+            f"{LABEL} must declare values = [...], all labels that there are, got "
+            f"{require.shown(entry)}; a "
             f"column of this name cannot be a field: rename it"
         )
     return tuple(values)

@@ -40,13 +40,21 @@ def refuse_overlap(
         for other, used in taken.items():
             if _same_file(path, used):
                 raise ValueError(f"{name} must not overwrite {other}, got {name}={str(path)!r}")
-        if path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
+        writable = _is_stream(path) or os.access(path.parent, os.W_OK | os.X_OK)
+        if path.is_dir() or not writable:
             raise ValueError(f"{name} must be a file in a writable folder, got {str(path)!r}")
         taken[name] = path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file for its owner only, synced, to a draft that then replaces it."""
+    """Write a file for its owner only, synced, to a draft that then replaces it.
+
+    A device or a pipe is written to: a file in its place would break it for everyone.
+    """
+    if _is_stream(path):
+        path.write_text(text, encoding="utf-8")
+        return
+    path = Path(os.path.realpath(path))  # /dev/stdout and the like are links
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -66,6 +74,11 @@ def sync_folder(path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _is_stream(path: Path) -> bool:
+    """Return whether there is a device, a pipe or a socket, perhaps behind a link."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _same_file(one: Path, other: Path) -> bool:

@@ -18,7 +18,7 @@ from littlestone.concepts.hypotheses.weighted_vote import MOST, Releases
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Schema
-from littlestone.errors import LittlestoneError, RollbackError
+from littlestone.errors import LittlestoneError, RollbackError, StoreError
 from littlestone.runs.journal.places import is_address
 from littlestone.runs.journal.protocol import Place
 from littlestone.runs.journal.records import Log, Release, chained
@@ -31,6 +31,10 @@ _BLOCK: Final = 1 << 16
 
 class AlteredError(LittlestoneError):
     """A published file is not what its run has published."""
+
+
+class _OtherFileError(StoreError, ValueError):
+    """The file to publish to is not one of this run; neither it nor the store was changed."""
 
 
 class Line(NamedTuple):
@@ -99,7 +103,7 @@ def last_line(tail: Tail, path: Path) -> Line | None:
         return None
     line = parsed(tail.last)
     if line is None:
-        raise ValueError(
+        raise _OtherFileError(
             f"out must be a new file or one that a run has published, got {path}, whose last line "
             f"is neither a release nor a heartbeat; nothing was written"
         )
@@ -129,7 +133,7 @@ def continued(tail: Tail, path: Path, run: Published) -> int:
     if line is not None:
         number = line.number
         if line.run != run.identity:
-            raise ValueError(
+            raise _OtherFileError(
                 f"out must not mix runs, got {path}, which was published by run {line.run}, not by "
                 f"{run.identity}; choose another file"
             )
@@ -146,7 +150,7 @@ def continued(tail: Tail, path: Path, run: Published) -> int:
     expected = b"" if following is None else release_line(following)
     heartbeat = _HEARTBEAT.startswith(tail.torn) or tail.torn.startswith(_HEARTBEAT)
     if not expected.startswith(tail.torn) and not (number and heartbeat):
-        raise ValueError(
+        raise _OtherFileError(
             f"out must be a new file or one that this run has published, got {path}, which does "
             f"not end like one; nothing was written"
         )

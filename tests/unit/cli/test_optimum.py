@@ -34,5 +34,6 @@ def test_the_table_is_the_learner() -> None:
 
 
 def test_large_classes_are_refused() -> None:
-    with pytest.raises(ValueError, match="at most 8"):
-        printed("thresholds:16")
+    for spec in ("thresholds:16", f"thresholds:{2**63 - 1}"):  # not listed before
+        with pytest.raises(ValueError, match="at most 8"):
+            printed(spec)

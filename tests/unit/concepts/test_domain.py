@@ -4,7 +4,7 @@ from datetime import datetime, tzinfo
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +48,34 @@ def test_a_range_refuses_what_is_not_one_of_its_integers(bad: Any) -> None:
         domain.check(bad)
     with pytest.raises(ValueError, match=r"^x must be an integer from 0 to 4, got x="):
         domain.check_many([0, bad])
+
+
+class Uneven(int):
+    """A point when it is checked, and another number when it is taken."""
+
+    asked = 0
+
+    def __int__(self) -> int:
+        self.asked += 1
+        return 0 if self.asked == 1 else 10**9
+
+    __index__ = __int__
+
+
+def test_a_point_is_asked_for_its_number_once() -> None:
+    schema = Schema.from_mapping({"a": {"grid": [1]}})
+    assert IntegerRange(5).check(Uneven(3)) == 3
+    assert schema.check([Uneven(1)]) == (1,)
+    with pytest.raises(ValueError, match="x must be an integer"):
+        IntegerRange(5).check(Uneven(7))
+    with pytest.raises(ValueError, match="must be from 0 to 1"):
+        schema.check([Uneven(7)])
+
+
+@pytest.mark.parametrize("domain", [BooleanCube(2), Grid(2, 5), RationalBall(2)])
+def test_a_point_is_read_as_far_as_it_may_reach(domain: Any) -> None:
+    with pytest.raises(ValueError, match="x must be"):
+        domain.check(repeat(0))
 
 
 def test_a_range_returns_plain_integers() -> None:

@@ -1,5 +1,6 @@
 """What the service refuses: what does not fit, has no end, or is not for this role."""
 
+import gzip
 import json
 import socket
 from dataclasses import replace
@@ -55,6 +56,22 @@ def test_sizes_kinds_and_hosts_are_limited(tmp_path: Path) -> None:
         assert served.raw("POST", EVENTS, b" " * (5 << 20))[0] == 413
         assert served.raw("POST", EVENTS, b"x=1", Content_Type="text/plain")[0] == 415
         assert served.raw("GET", "/runs", Host="evil.example")[0] == 400
+
+
+def test_a_compressed_body_is_told_so(tmp_path: Path) -> None:
+    """In place of malformed JSON, which its sender would look for in vain."""
+    with serving(tmp_path) as served:
+        client = with_keys(served)
+        packed = gzip.compress(body(x="a", y=1))
+        kinds = ("application/json", "application/x-ndjson")
+        for path, kind in (*((EVENTS, kind) for kind in kinds), ("/runs", kinds[0])):
+            status, _, answer = served.raw(
+                "POST", path, packed, Content_Type=kind, Content_Encoding="gzip"
+            )
+            assert status == 415 and "send no Content-Encoding" in json.loads(answer)["error"]
+        plain = body(x="a", y=1)
+        assert served.raw("POST", EVENTS, plain, Content_Encoding="identity")[0] == 200
+        assert client.send("abuse", "a", 1)["round"] == 2
 
 
 @pytest.mark.parametrize("ending", [b"", b"\n"])

@@ -1,4 +1,4 @@
-"""The secret of a fleet is made once, for its owner's eyes alone."""
+"""Secrets for their owner alone, made once; outputs that are complete and replace no device."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,35 @@ from littlestone.runs.files import (
     fingerprint,
     read_secret,
     refuse_overlap,
+    write_whole,
 )
+
+
+def test_an_output_replaces_a_file_and_what_a_link_points_to(tmp_path: Path) -> None:
+    page, link = tmp_path / "page.html", tmp_path / "link.html"
+    page.write_text("old")
+    page.chmod(0o644)
+    link.symlink_to(page)
+    for path in (page, link):
+        write_whole(path, str(path))
+        assert page.read_text() == str(path) and page.stat().st_mode & 0o777 == 0o600
+    assert link.is_symlink() and len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_output_never_takes_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:
+    """Whoever may write to /dev, as in a container, would lose /dev/null otherwise."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        refuse_overlap({"out": path}, {}, store=tmp_path / "run.db")
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            write_whole(path, "page")
+            assert os.read(reader, 99) == b"page"
+        finally:
+            os.close(reader)
+        assert pipe.is_fifo() and link.is_symlink() and len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_secret_is_made_once_and_read_back(tmp_path: Path) -> None:

@@ -235,7 +235,7 @@ def node_from_json(data: Any, schema: Schema, depth: int = _DEEPEST) -> Node:
         return require.label(data, count=len(schema.label_values))
     condition = data.get("if")
     if depth == 0 or not isinstance(condition, list) or len(condition) != 3:
-        raise ValueError(f"root must be labels and questions, got {data!r}")
+        raise ValueError(f"root must be labels and questions, got {require.shown(data)}")
     number, low, high = condition
     return (
         (number, low, high),

@@ -96,7 +96,7 @@ class TableHypothesis(Exported):
     def from_json(cls, data: dict[str, Any]) -> Self:
         """Read the JSON form; raise a ValueError if it is not one."""
         if not isinstance(data, dict):
-            raise ValueError(f"a table must be a JSON object, got {data!r}")
+            raise ValueError(f"a table must be a JSON object, got {require.shown(data)}")
         size, text = data.get("size", 0), data.get("bits")
         require.integer(size=size, at_least=1)
         try:

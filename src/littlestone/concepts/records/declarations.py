@@ -52,7 +52,7 @@ def declared_fields(name: Any, entry: Any) -> Iterator[Numeric | Category]:
     if not parts or set(entry) - {"date", "missing"} or set(parts) - GRIDS.keys():
         raise ValueError(
             f"field {name!r} must declare date = [...] with some of {', '.join(GRIDS)}, and "
-            f"perhaps missing = {OWN_VALUE!r}, got {entry!r}"
+            f"perhaps missing = {OWN_VALUE!r}, got {require.shown(entry)}"
         )
     for part in parts:
         grid = GRIDS[part]
@@ -64,7 +64,7 @@ def declared_fields(name: Any, entry: Any) -> Iterator[Numeric | Category]:
 def declared_field(name: Any, entry: Any) -> Numeric | Category:
     """Read one field of a declaration."""
     if not isinstance(name, str) or not name:
-        raise ValueError(f"a field needs a name, got {name!r}")
+        raise ValueError(f"a field needs a name, got {require.shown(name)}")
     if isinstance(entry, Mapping) and "buckets" in entry:
         return _hashed(name, entry)
     kinds = ("range", "grid", "values")
@@ -75,7 +75,7 @@ def declared_field(name: Any, entry: Any) -> Numeric | Category:
         raise ValueError(
             f"field {name!r} must declare either range = [low, high], grid = [...], "
             f"values = [...], buckets = 64 or date = [...], and perhaps missing = ..., got "
-            f"{entry!r}"
+            f"{require.shown(entry)}"
         )
     declared, missing, date = tuple(entry[known[0]]), entry.get("missing"), entry.get("date")
     if date is not None and (date not in GRIDS or not name.endswith(f".{date}")):
@@ -103,7 +103,7 @@ def _hashed(name: str, entry: Mapping[Any, Any]) -> Buckets:
     if set(entry) - {"buckets", "missing"}:
         raise ValueError(
             f"field {name!r} must declare buckets = 64, and perhaps missing = {OWN_VALUE!r}, got "
-            f"{entry!r}"
+            f"{require.shown(entry)}"
         )
     missing = entry.get("missing")
     require.integer(buckets=entry["buckets"], at_least=2, at_most=MOST)

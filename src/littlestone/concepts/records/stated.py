@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from littlestone.concepts.records.columns import frame_kinds, is_frame
+from littlestone.type_checks import shown
 
 _WANTED: Final = {
     "number": "(LOW, HIGH)",
@@ -41,4 +42,4 @@ def _table(name: str, kind: str | None, said: Any) -> Mapping[str, Any]:
     if isinstance(said, list) and not (kind == "number" and words):
         return {"date" if kind == "date" else "values": said}
     holds = "" if kind is None else f", which holds {kind}s,"
-    raise ValueError(f"{name!r}{holds} must be stated as {_WANTED[kind]}, got {said!r}")
+    raise ValueError(f"{name!r}{holds} must be stated as {_WANTED[kind]}, got {shown(said)}")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.domain import MOST_LABELS
 from littlestone.concepts.protocols import Domain, Example, OnlineClass
 from littlestone.concepts.schema import label_values
 from littlestone.game.adversaries.attacks import Block, StreamAttack, block_sizes
@@ -20,6 +21,7 @@ class Examples:
 
     def __init__(self, points: Any, labels: Any, *, label_count: int = 2) -> None:
         points = points if isinstance(points, np.ndarray) else require.listed(points=points)
+        label_count = require.integer(label_count=label_count, at_least=1, at_most=MOST_LABELS)
         labels = require.labels(labels, label_count)
         if len(points) != len(labels):
             raise ValueError(

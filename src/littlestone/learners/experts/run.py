@@ -165,7 +165,7 @@ class ExpertsRun(NoiseOwner):
         return taken
 
     def _checked(self, losses: ArrayLike, *, dimensions: int) -> NDArray[Any]:
-        known = np.asarray(losses)
+        known = require.array(losses=losses)
         experts, largest = self._recipe.experts, self._recipe.loss_scale
         if known.ndim != dimensions or known.shape[-1] != experts or known.dtype.kind not in "biu":
             raise ValueError(

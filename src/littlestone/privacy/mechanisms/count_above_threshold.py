@@ -301,7 +301,7 @@ class CountAboveThresholdRun(_Halting):
 
 def _checked_positions(ones: ArrayLike, length: int) -> NDArray[np.int64]:
     require.integer(length=length, at_least=0, at_most=LIMIT)
-    positions = np.asarray(ones)
+    positions = require.array(ones=ones)
     if positions.size == 0:
         return np.empty(0, dtype=np.int64)
     if positions.ndim != 1 or positions.dtype.kind not in "iu":

@@ -76,8 +76,11 @@ class LaplaceCount:
 
     def release_many(self, counts: NDArray[np.int64], *, rng: Randomness) -> NDArray[np.int64]:
         """Return noisy counts; each costs one release to the examples that it counts."""
-        known = np.asarray(counts)
-        if known.dtype.kind not in "iu":
-            raise ValueError(f"counts must be whole numbers, got an array of {known.dtype}")
+        known = require.array(counts=counts)
+        if known.dtype.kind not in "iu" or not np.can_cast(known.dtype, np.int64):
+            raise ValueError(
+                f"counts must be whole numbers of at most 64 bits with sign, got an array of "
+                f"{known.dtype}"
+            )
         noise = self._noise.draw_many(known.size, rng)  # (L1)
         return known.astype(np.int64) + noise.reshape(known.shape)

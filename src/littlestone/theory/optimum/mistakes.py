@@ -14,7 +14,7 @@ from littlestone import require
 from littlestone.theory.optimum.certificate import Certificate
 from littlestone.theory.optimum.programme import Programme
 from littlestone.theory.optimum.rounding import certified
-from littlestone.theory.optimum.symmetry import TinyClass
+from littlestone.theory.optimum.symmetry import TinyClass, refuse_more_than_tiny
 from littlestone.theory.optimum.tree import MOST_NODES, ROOT, GameTree
 
 _DIGITS: Final = Context(prec=50)
@@ -237,6 +237,7 @@ def _matrix(concepts: Any) -> NDArray[np.uint8]:
             raise ValueError(
                 f"concepts must be finitely many on finitely many points, got {concepts!r}"
             )
+        refuse_more_than_tiny(concepts.size)  # before they are listed
         block = concepts.domain.check_many(list(concepts.domain))
         concepts = [concept.many(block) for concept in concepts.concepts()]
     try:

@@ -19,6 +19,12 @@ MOST_CONCEPTS: Final = 8
 MOST_POINTS: Final = 7
 
 
+def refuse_more_than_tiny(concepts: int) -> None:
+    """Raise a ValueError for more concepts than a tiny class has."""
+    if concepts > MOST_CONCEPTS:
+        raise ValueError(f"concepts must be at most {MOST_CONCEPTS}, got {concepts} of them")
+
+
 class Place(NamedTuple):
     """The column that represents a point, and whether its labels are exchanged."""
 
@@ -76,8 +82,7 @@ class TinyClass:
         1
         """
         rows = np.unique(np.asarray(matrix, dtype=np.uint8), axis=0)
-        if len(rows) > MOST_CONCEPTS:
-            raise ValueError(f"concepts must be at most {MOST_CONCEPTS}, got {len(rows)} of them")
+        refuse_more_than_tiny(len(rows))
         known: list[bytes] = []
         places: list[Place] = []
         for column in rows.T:

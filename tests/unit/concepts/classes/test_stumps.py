@@ -122,9 +122,15 @@ def test_a_schema_is_read_from_toml_and_json(tmp_path: Path) -> None:
     )
     assert Schema.from_toml(path) == Schema.from_toml(str(path)) == SCHEMA
     assert Schema.from_json(SCHEMA.to_json()) == SCHEMA
-    path.write_text("[dep_delay")
-    with pytest.raises(ValueError, match="is not TOML"):
-        Schema.from_toml(path)
+    deep = f"a = {'[' * 5000}{']' * 5000}"
+    for text, told in (
+        ("[dep_delay", "is not valid TOML"),
+        (f"[delay]\ngrid = [{'9' * 5000}]", "is not valid TOML"),
+        (deep, "is nested too deeply"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=rf"schema.toml {told}"):
+            Schema.from_toml(path)
     with pytest.raises(ValueError, match="a schema must be a list"):
         Schema.from_json({"a": 1})
 

@@ -60,6 +60,8 @@ def test_counts_that_are_not_whole_are_refused_before_any_noise_is_drawn() -> No
             LaplaceCount(epsilon=1.0).release(count, rng=rng)
     with pytest.raises(ValueError, match="counts"):
         LaplaceCount(epsilon=1.0).release_many(np.array([0.5]), rng=rng)
+    with pytest.raises(ValueError, match="at most 64 bits with sign"):  # it would wrap around
+        LaplaceCount(epsilon=1.0).release_many(np.array([2**63], dtype=np.uint64), rng=rng)
     with pytest.raises(ValueError, match="sensitivity"):
         LaplaceCount(epsilon=1.0, sensitivity=0)
     assert rng.state() == before

@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,7 +108,7 @@ def table_for(*, epsilon: float, range_width: int, floor_bits: int) -> WeightTab
 
 def whole_scores(scores: ArrayLike) -> NDArray[np.int64]:
     """Return the scores as 64-bit integers; the error depends on their type only."""
-    given: NDArray[Any] = np.asarray(scores)
+    given = require.array(scores=scores)
     if given.ndim != 1 or given.dtype.kind not in "iu" or not np.can_cast(given.dtype, np.int64):
         raise ValueError(
             f"scores must be a list of whole numbers of at most 64 bits with sign, "
