@@ -141,12 +141,16 @@ def test_what_is_published_waits_for_no_question(tmp_path: Path) -> None:
         thread, loop = served.service.runs.threads["abuse"], served.service.loop
         first, second = threading.Event(), threading.Event()
         reports = [Event(str(n), "k", 1, None, ("k", 1)) for n in range(40)]
+
+        async def answer(content: Any) -> Any:
+            return await thread.ask(content)
+
         asked = [
-            asyncio.run_coroutine_threadsafe(one, loop)
-            for one in (
-                thread.ask(lambda _: first.wait(PATIENCE)),
-                thread.ask(lambda _: second.wait(PATIENCE)),
-                thread.ask(reports),
+            asyncio.run_coroutine_threadsafe(answer(content), loop)
+            for content in (
+                lambda _: first.wait(PATIENCE),
+                lambda _: second.wait(PATIENCE),
+                reports,
             )
         ]
         first.set()  # what waits behind it is one turn
