@@ -442,6 +442,8 @@ def array(**named: Any) -> NDArray[Any]:
            fill_value=999999)
     """
     ((name, values),) = named.items()
+    if type(values) is np.ndarray:
+        return values  # nothing of it can raise, and an alarm that does is not its fault
     try:
         if not np.ma.is_masked(values):
             return np.asarray(values)
