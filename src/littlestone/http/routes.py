@@ -16,7 +16,7 @@ from littlestone import __version__
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import label_values
 from littlestone.http import wire
-from littlestone.http.limits import MOST_LINE, body_of, bounded, kind_of, lines_of
+from littlestone.http.limits import MOST_LINE, body_of, bounded, lines_of
 from littlestone.http.run_thread import Overloaded, RunThread, record_columns
 from littlestone.http.service import Role, Service, described
 from littlestone.http.wire import answered, decoded
@@ -219,7 +219,7 @@ TURN: Final = 1_000  # events of a stream that are queued together
 async def add_events(service: Service, request: Request) -> Response:
     """Accept events: one, a list, or a stream of JSON lines."""
     thread, holder = service.run_thread(request), request.state.holder
-    kind = kind_of(request)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/x-ndjson":
         return await _stream_in(service, thread, request)
     if kind != "application/json":
@@ -276,7 +276,7 @@ async def _taken(
         except ValueError as problem:
             receipts.append(wire.EventOut(name, error=str(problem)))
             worst = 422
-    outcomes = iter(await thread.ask(events, len(sent)) if events else ())
+    outcomes = iter(await thread.ask(events, len(sent)))
     filled = []
     for name, known in zip(names, receipts, strict=True):
         if known is None:

@@ -228,15 +228,18 @@ def test_a_turn_that_fails_loses_nothing(tmp_path: Path, monkeypatch: Any) -> No
         assert client.send("abuse", "c", 1)["round"] == 3
 
 
-@pytest.mark.parametrize("last", [{"x": "a", "y": 0}, {"x": [], "y": 7}])
+GOOD, BAD = {"x": "a", "y": 0}, {"x": [], "y": 7}
+
+
+@pytest.mark.parametrize("events", [[GOOD] * 11, [*[GOOD] * 10, BAD], [BAD] * 11])
 def test_too_much_at_once_is_asked_to_come_back(
-    last: Any, tmp_path: Path, monkeypatch: Any
+    events: Any, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    """Whether there is room for the others does not depend on whether the last event fits."""
+    """Whether there is room for the others does not depend on which events fit."""
     monkeypatch.setattr(run_thread, "MOST_WAITING", 10)
     with serving(tmp_path) as served:
         with_keys(served)
-        many = body(events=[*[{"x": "a", "y": 0}] * 10, last])
+        many = body(events=events)
         status, headers, _ = served.raw("POST", EVENTS, many)
         assert (status, headers["retry-after"]) == (429, "1")
         assert served.client().send("abuse", "a", 0)["round"] == 1

@@ -343,15 +343,18 @@ def point_reader(domain: Domain, feature: str | None, form: Form | None = None) 
         raise ValueError("feature must name the column of the point for this class (--feature)")
     whole, check = domain.size is not None, domain.check
     numbered: Callable[[Any], tuple[int, Point, None]] = partial(_numbered, check)
+    remembered = numbered
     if domain.size is not None and domain.size <= _MOST_REMEMBERED:  # most texts come again
-        numbered = lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(numbered)
+        remembered = lru_cache(maxsize=_MOST_REMEMBERED)(numbered)
 
     def point(values: Sequence[Any]) -> tuple[Any, Any, None]:
         (value,) = values
         try:
             if type(value) is int and whole:
                 return value, check(value), None
-            return numbered(value) if whole else _stored(check, value)
+            if whole:  # texts alone: other values may say that they are equal
+                return remembered(value) if type(value) is str else numbered(value)
+            return _stored(check, value)
         except (ValueError, TypeError, ArithmeticError, RecursionError):
             if is_empty(value):
                 raise Misfit(feature, "is missing") from None

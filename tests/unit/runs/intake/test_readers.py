@@ -427,3 +427,24 @@ def test_what_is_no_whole_number_is_no_point_of_a_range(value: Any) -> None:
     assert [read_point([same])[1] for same in (5, "5", "5.0", " 5e0", 5.0, Decimal(5))] == [5] * 6
     with pytest.raises(Misfit):
         read_point([value])
+
+
+class Twin(float):
+    """Equal to all of its kind, whatever it is."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Twin)
+
+    def __hash__(self) -> int:
+        return 1
+
+
+def test_a_point_that_says_it_equals_another_is_read_by_itself() -> None:
+    read_point = point_reader(IntegerRange(64), "x")
+    assert [read_point([value])[1] for value in (Twin(3), Twin(5), "3", "5", "3")] == [
+        3,
+        5,
+        3,
+        5,
+        3,
+    ]
