@@ -341,8 +341,8 @@ def route(
             if role is not None:
                 request.state.holder = service.require_role(request, role)
             if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
-                told = "the body must not be compressed: send no Content-Encoding"
-                raise HTTPException(415, told)
+                advice = "the body must not be compressed: send no Content-Encoding"
+                raise HTTPException(415, advice)
             response: Response = await answer(service, request)
             status = response.status_code
             return response
