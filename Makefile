@@ -192,7 +192,7 @@ damage: $(READY) ## Damage DAMAGED stores (5000) and check that each is refused 
 	FRESH=1 DAMAGED=$(DAMAGED) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_damaged_stores.py
 
 CALLS ?= 60000
-hostile: $(READY) ## Call everything public CALLS times (60000) with hostile values; no exception but documented ones
+hostile: $(READY) ## Call everything public CALLS times (60000) with hostile values; EXTREME=1 for worse ones
 	FRESH=1 CALLS=$(CALLS) $(BIN)/python -m pytest -n 0 -m slow tests/conformance/test_hostile_calls.py
 
 TABLES ?= 105000

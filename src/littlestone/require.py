@@ -371,7 +371,7 @@ def labels(ys: Any, count: int = 2) -> NDArray[np.uint8]:
     Arrays of one numeric type are checked as a whole, anything else label by label.
     """
     kind = getattr(ys, "dtype", None)
-    if isinstance(kind, np.dtype) and kind.kind in "biuf" and not isinstance(ys, np.ma.MaskedArray):
+    if isinstance(kind, np.dtype) and kind.kind in "biuf" and not is_a(ys, np.ma.MaskedArray):
         array = np.asarray(ys)
     else:
         values: Any = listed(labels=ys)

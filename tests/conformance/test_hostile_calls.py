@@ -94,7 +94,7 @@ def spoiled(target: Target, rng: Randomness) -> tuple[dict[str, Any], set[str]]:
 
 
 def value_is_large(value: Any) -> bool:
-    return isinstance(value, int) and value > 10**5
+    return issubclass(type(value), int) and value > 10**5
 
 
 def used(target: Target, made: Any) -> None:

@@ -23,7 +23,7 @@ from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.protocols import Domain, Hypothesis
 from littlestone.concepts.records.columns import eager_frame, frame_columns, is_frame, listed
 from littlestone.concepts.schema import label_values
-from littlestone.type_checks import shown
+from littlestone.type_checks import is_a, shown
 
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -156,7 +156,7 @@ class FrozenClassifier:
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """Parse what ``to_json`` wrote; ValueError for anything else."""
-        if not isinstance(data, dict) or set(data) != {*_FIELDS}:
+        if not is_a(data, dict) or set(data) != {*_FIELDS}:
             raise ValueError(
                 f"a frozen classifier must have {', '.join(_FIELDS)}, got {shown(data)}"
             )
@@ -225,9 +225,9 @@ def _with_stand_ins(rule: Hypothesis, stand_ins: Mapping[str, Any]) -> Hypothesi
 
 
 def _filled(data: Any, stand_ins: Mapping[str, Any]) -> Any:
-    if isinstance(data, list):
+    if is_a(data, list):
         return [_filled(part, stand_ins) for part in data]
-    if not isinstance(data, dict):
+    if not is_a(data, dict):
         return data
     changed = {name: _filled(part, stand_ins) for name, part in data.items()}
     if isinstance(data.get("schema"), list):

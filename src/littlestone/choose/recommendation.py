@@ -19,6 +19,7 @@ from littlestone.choose.request import Request
 from littlestone.concepts.schema import Numeric, Schema
 from littlestone.learners.private_linear.recipe import MOST_PURE
 from littlestone.learners.run import PrivateLearner
+from littlestone.type_checks import is_a
 
 # The product of rounds and epsilon from which gradient steps have time to settle.
 _LONG: Final = 10_000
@@ -63,7 +64,7 @@ def recommend(over: Any, **fields: Any) -> Recommendation:
     >>> advice.best.name, advice.useful
     ('private-witnesses', True)
     """
-    request = over if isinstance(over, Request) else Request(over=over, **fields)
+    request = over if is_a(over, Request) else Request(over=over, **fields)
     return recommendation_for(request)
 
 

@@ -19,7 +19,7 @@ from littlestone.errors import SnapshotError, StoreError
 from littlestone.learners.forms import form_of, from_form
 from littlestone.learners.run import PrivateLearner, recipe_from_form
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.type_checks import fits, require_fit
+from littlestone.type_checks import fits, is_a, require_fit
 
 SETTINGS: Final = ("agnostic", "realizable")
 ADVERSARIES: Final = ("oblivious", "adaptive")
@@ -115,10 +115,10 @@ class Request:
                     f"schema must map field names to declarations, got {require.shown(schema)}"
                 )
             return cls(over=schema, **given)
-        if isinstance(spec, Mapping):
+        if is_a(spec, Mapping):
             form = json.dumps(spec, sort_keys=True, separators=(",", ":"))
             return cls(over=from_form(form, object), **given)
-        if not isinstance(spec, str):
+        if not is_a(spec, str):
             raise ValueError(f"class must be written like 'thresholds:64', got class={spec!r}")
         if not files and str in lookup(CLASSES, spec.partition(":")[0], kind="class").arguments:
             raise ValueError(f"class must not name a file of the server, got {spec!r}; send schema")
@@ -168,7 +168,7 @@ class Request:
         over: Any = recipe.concepts
         if isinstance(self.space, Schema):
             over = recipe.concepts.domain
-            if isinstance(over, Schema) and over.refines(self.space):
+            if is_a(over, Schema) and over.refines(self.space):
                 over = self.space
         most, cost = PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta), recipe.per_example
         kind = type(recipe).__name__
@@ -201,13 +201,13 @@ def _budget(request: Request) -> dict[str, Any]:
 
 
 def _space(over: Any) -> ConceptClass | Schema:
-    if isinstance(over, str):
+    if is_a(over, str):
         return class_from_spec(over)
-    if isinstance(over, Mapping):
+    if is_a(over, Mapping):
         return Schema.from_mapping(over)
-    if isinstance(over, list | tuple):
+    if is_a(over, list | tuple):
         return Schema.from_json(list(over))
-    if isinstance(over, Schema) or fits(over, ConceptClass):
+    if is_a(over, Schema) or fits(over, ConceptClass):
         return cast("ConceptClass | Schema", over)
     if fits(over, OnlineClass):
         require_fit("over", over, ConceptClass)

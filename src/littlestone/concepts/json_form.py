@@ -30,6 +30,7 @@ from littlestone.concepts.hypotheses.vote import MajorityVote, domain_of
 from littlestone.concepts.hypotheses.weighted_vote import WeightedVote
 from littlestone.concepts.protocols import Domain, Hypothesis
 from littlestone.concepts.schema import Schema
+from littlestone.type_checks import is_a
 
 Reader = Callable[[dict[str, Any]], Hypothesis]
 
@@ -63,7 +64,7 @@ def register_hypothesis(kind: str, reader: Reader) -> None:
 
 
 def _read(data: Any, depth: int) -> Hypothesis:
-    if not isinstance(data, dict):
+    if not is_a(data, dict):
         raise ValueError(f"a hypothesis must be a JSON object, got {require.shown(data)}")
     kind = data.get("kind")
     if depth == 0:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from littlestone.concepts.canonical_key import canonical_key
 from littlestone.concepts.protocols import Point
-from littlestone.type_checks import shown
+from littlestone.type_checks import is_a, shown
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -161,16 +161,17 @@ def _to_json(key: Any) -> Any:
 
 
 def _read(data: Any) -> Point:
-    if isinstance(data, dict):
+    if is_a(data, dict):
         [(kind, value)] = data.items()
         return _READERS[kind](value) if kind in _READERS else _refuse(data)
-    if data is None or isinstance(data, str | int) or (type(data) is float and math.isfinite(data)):
-        return data
+    if data is None or is_a(data, str | int) or (type(data) is float and math.isfinite(data)):
+        point: Point = data
+        return point
     return _refuse(data)
 
 
 def _parts(data: Any) -> Iterator[Point]:
-    return map(_read, data) if isinstance(data, list) else _refuse(data)
+    return map(_read, data) if is_a(data, list) else _refuse(data)
 
 
 def _refuse(data: Any) -> NoReturn:

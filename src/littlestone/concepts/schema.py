@@ -163,7 +163,7 @@ class Schema:
     @classmethod
     def from_json(cls, data: Any) -> "Schema":
         """Read back what ``to_json`` wrote."""
-        if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
+        if not is_a(data, list) or not all(is_a(entry, dict) for entry in data):
             raise ValueError(f"a schema must be a list of fields, got {require.shown(data)}")
         if data and "name" not in data[-1] and LABEL in data[-1]:
             return LabelledSchema(Schema.from_json(data[:-1]).fields, _declared_labels(data[-1]))
@@ -375,8 +375,8 @@ def toml_tables(path: Path) -> dict[str, Any]:
 
 def _declared_labels(declared: Mapping[str, Any]) -> tuple[str | int, ...]:
     entry = declared[LABEL]
-    values = entry.get("values") if isinstance(entry, Mapping) and len(entry) == 1 else None
-    if not isinstance(values, list | tuple):
+    values = entry.get("values") if is_a(entry, Mapping) and len(entry) == 1 else None
+    if values is None or not is_a(values, list | tuple):
         raise ValueError(
             f"{LABEL} must declare values = [...], all labels that there are, got "
             f"{require.shown(entry)}; a "

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from littlestone.concepts.capabilities import Tracker
 from littlestone.concepts.keys import as_integer
 from littlestone.concepts.protocols import Label, Point
+from littlestone.type_checks import is_a
 
 _LARGEST_BITMAP: Final = 1 << 26
 _BUFFER: Final = 1 << 16
@@ -157,7 +158,7 @@ class SparseTracker:
 
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
         """Take a block; return how many of its first examples fit."""
-        if not isinstance(xs, np.ndarray):
+        if not is_a(xs, np.ndarray):
             if set(map(type, xs)) != {int} or not _fits_words(xs):
                 return one_by_one(self, xs, ys)
             xs = np.array(xs, dtype=np.int64)

@@ -15,6 +15,7 @@ from littlestone.concepts.protocols import Domain, Example, Label, OnlineClass, 
 from littlestone.concepts.schema import label_values
 from littlestone.concepts.trackers import one_by_one
 from littlestone.errors import NotRealizableError
+from littlestone.type_checks import is_a
 
 _LARGEST_TABLE: Final = 1 << 21
 _RANGES: Final = (IntegerRange, LabelledRange)
@@ -159,7 +160,7 @@ class _PlainTracker:
         return not self._left.is_empty
 
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
-        if not isinstance(xs, np.ndarray) or xs.ndim != 2:
+        if not is_a(xs, np.ndarray) or xs.ndim != 2:
             return one_by_one(self, map(self._check, xs), ys)
         # Rows of cells or bits: repeated examples carry no information.
         _, firsts = np.unique(np.column_stack([xs, ys]), axis=0, return_index=True)

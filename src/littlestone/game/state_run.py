@@ -10,6 +10,7 @@ from littlestone.concepts.domain import IntegerRange, LabelledRange
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 from littlestone.game.protocols import Learner, OnlineLearner, Player
 from littlestone.randomness import Randomness
+from littlestone.type_checks import is_a
 
 _UNKNOWN: Final = -1
 _LARGEST_TABLE: Final = 1 << 22
@@ -112,7 +113,7 @@ class StateRun:
         elif self._conservative:
             changes = self._hypothesis.many(xs) != ys
         elif settled is not None:
-            points = xs.tolist() if isinstance(xs, np.ndarray) and xs.ndim == 1 else xs
+            points = xs.tolist() if is_a(xs, np.ndarray) and xs.ndim == 1 else xs
             return _leading(settled, points, ys)
         else:
             return 0
@@ -145,7 +146,7 @@ def _labels(domain: Domain) -> "array[int] | _Labels":
 
 def _leading(settled: _Labels, points: Any, ys: Any) -> int:
     for i, (x, y) in enumerate(zip(points, ys.tolist(), strict=True)):
-        key = tuple(x.tolist()) if isinstance(x, np.ndarray) else x
+        key = tuple(x.tolist()) if is_a(x, np.ndarray) else x
         if settled[key] != y:
             return i
     return len(points)

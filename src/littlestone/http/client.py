@@ -211,7 +211,7 @@ class Client:
 def _written(body: Any) -> bytes:
     try:
         return json.dumps(body, allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError) as problem:
+    except Exception as problem:  # raised by a value itself, for example
         raise ValueError(f"the body must be valid JSON: {problem}; nothing was sent") from None
 
 

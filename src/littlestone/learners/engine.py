@@ -14,7 +14,7 @@ from littlestone.errors import SnapshotError
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.saved_run import SavedRun
 from littlestone.randomness.noise_owner import NoiseOwner
-from littlestone.type_checks import fits, hints_of
+from littlestone.type_checks import fits, hints_of, is_a
 
 _FIRST_CHUNK, _CHUNK = 4, 256
 _FIRST_BLOCK, _FEW, _GROWTH = 64, 8, 4
@@ -163,7 +163,7 @@ class Engine(ABC):
 
 def round_at(xs: Any, ys: Any, place: int) -> tuple[Any, Label]:
     """Return one round of a block in the form that ``step`` takes."""
-    if not isinstance(xs, np.ndarray):
+    if not is_a(xs, np.ndarray):
         return xs[place], int(ys[place])
     return tuple(xs[place].tolist()) if xs.ndim > 1 else xs.item(place), int(ys[place])
 

@@ -29,6 +29,7 @@ from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness, secure, take_over
 from littlestone.randomness.noise_owner import IN_A_STEP
 from littlestone.theory.concentration import mean_upper_bound
+from littlestone.type_checks import is_a
 
 # A list is validated in pieces that grow by a factor; larger pieces would leave the cache.
 _PIECES_GROW, _LARGEST_PIECE = 8, 1 << 13
@@ -349,7 +350,7 @@ class PrivateRun(snapshots.ContinuedOnce):
         call that begins with the bad row raises and changes nothing. Any other block is validated
         as a whole. A block longer than the rounds left is cut.
         """
-        if not (isinstance(xs, list) and isinstance(ys, _LABEL_BLOCKS) and xs):
+        if not (is_a(xs, list) and is_a(ys, _LABEL_BLOCKS) and xs):
             return self.take(*self.validated(xs, ys))
         _require_equally_long(xs, ys)
         taken, size, switches = 0, self._engine.first_rounds, self._switches

@@ -23,6 +23,7 @@ from littlestone.randomness.word_sources import (
     checked_key,
     derived_key,
 )
+from littlestone.type_checks import is_a
 
 _WORD_BITS: Final = 64
 _MOST_BITS: Final = 1 << 20
@@ -160,7 +161,7 @@ class Randomness(NoiseOwner):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Randomness":
         """Continue from ``state`` (a secure source reads new bits)."""
-        source = state.get("source") if isinstance(state, dict) else None
+        source = state.get("source") if is_a(state, dict) else None
         if source == "secure":
             return cls(OperatingSystem())
         kinds: dict[Any, type[Seeded] | type[Keyed]] = {"seeded": Seeded, "keyed": Keyed}

@@ -187,7 +187,7 @@ class SplitDimension:
 def label_matrix(matrix: Any, count: int, wanted: str) -> NDArray[np.uint8]:
     """Return a matrix of labels below ``count``; the error names the first bad entry."""
     try:
-        array = np.asarray(matrix)
+        array = require.array(matrix=matrix)
     except ValueError:
         raise ValueError(
             f"matrix must have rows of one length, got matrix={shorten(matrix)}"

@@ -332,8 +332,9 @@ class Points(SparseSets):
 
     def majority_of(self, chosen: Sequence[int], /) -> FiniteSupport:
         """Return the majority vote of the concepts at these positions."""
-        counts = Counter(require.integer(chosen=place, at_least=0) for place in chosen)
-        ones = (i - 1 for i, count in counts.items() if i and 2 * count > len(chosen))
+        places = require.listed(chosen=chosen)
+        counts = Counter(require.integer(chosen=place, at_least=0) for place in places)
+        ones = (i - 1 for i, count in counts.items() if i and 2 * count > len(places))
         return FiniteSupport(frozenset(ones))
 
     def on_lines(self) -> OnLines | None:

@@ -14,6 +14,7 @@ from littlestone.concepts.hypotheses.pictures import tree_svg
 from littlestone.concepts.hypotheses.rules import first_difference
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.schema import Cells, Condition, Schema
+from littlestone.type_checks import is_a
 
 Node = Label | tuple[Condition, "Node", "Node"]
 """A label, or a condition with the node where it holds and the node where it does not."""
@@ -231,7 +232,7 @@ def node_json(node: Node) -> Any:
 
 def node_from_json(data: Any, schema: Schema, depth: int = _DEEPEST) -> Node:
     """Read back what ``node_json`` wrote; ValueError for anything else."""
-    if not isinstance(data, dict):
+    if not is_a(data, dict):
         return require.label(data, count=len(schema.label_values))
     condition = data.get("if")
     if depth == 0 or not isinstance(condition, list) or len(condition) != 3:

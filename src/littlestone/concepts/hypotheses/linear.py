@@ -12,6 +12,7 @@ from littlestone import require
 from littlestone.concepts.domain import BallPoint, RationalBall
 from littlestone.concepts.hypotheses.common import Written
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.type_checks import is_a
 
 _WORD = 1 << 63
 
@@ -57,7 +58,7 @@ class LinearHypothesis(Written):
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
         """Label many points at once."""
-        canonical = isinstance(xs, np.ndarray) and xs.dtype == np.int64
+        canonical = is_a(xs, np.ndarray) and xs.dtype == np.int64
         points = xs if canonical and xs.ndim == 2 else self.domain.check_many(xs)
         if points.shape[1:] != (len(self.weights) + 1,):
             points = self.domain.check_many(xs)

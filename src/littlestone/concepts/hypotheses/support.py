@@ -10,6 +10,7 @@ from littlestone.concepts.domain import AnyHashable
 from littlestone.concepts.hypotheses.common import Exported, shown
 from littlestone.concepts.keys import as_integer, key_from_json, key_order, key_to_json
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
+from littlestone.type_checks import is_a
 
 _FEW = 8  # below this many keys, comparing with each is faster than a search
 _RARE = 16  # above this frequency, searching each place is slower than testing every point
@@ -47,7 +48,7 @@ class FiniteSupport(Exported):
         """Label many points at once."""
         if not self.positives:
             return np.zeros(len(xs), dtype=np.uint8)
-        if isinstance(xs, np.ndarray):
+        if is_a(xs, np.ndarray):
             # Going through the keys pays only if there are many more points.
             if xs.dtype.kind in "iu" and xs.ndim == 1 and len(xs) > len(self.positives):
                 return self._many_integers(xs)

@@ -19,6 +19,7 @@ from littlestone.concepts.hypotheses.rules import first_difference
 from littlestone.concepts.hypotheses.runs import described_by_runs
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.schema import Cells, Schema
+from littlestone.type_checks import is_a
 
 _LABELS_SHOWN: Final = 32
 
@@ -40,7 +41,7 @@ class TableHypothesis(Exported):
     labels: bytes
 
     def __post_init__(self) -> None:
-        if not isinstance(self.labels, bytes) or not self.labels:
+        if not is_a(self.labels, bytes) or not self.labels:
             raise ValueError(
                 f"labels must be non-empty bytes, got labels={require.shown(self.labels)}"
             )
@@ -95,7 +96,7 @@ class TableHypothesis(Exported):
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """Read the JSON form; raise a ValueError if it is not one."""
-        if not isinstance(data, dict):
+        if not is_a(data, dict):
             raise ValueError(f"a table must be a JSON object, got {require.shown(data)}")
         size, text = data.get("size", 0), data.get("bits")
         require.integer(size=size, at_least=1)

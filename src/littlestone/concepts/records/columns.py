@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.canonical_key import whole_numbers
 from littlestone.errors import optional
+from littlestone.type_checks import is_a
 
 EXACT: Final = 2**53
 """Floats hold all integers below this, and not all above."""
@@ -41,9 +42,9 @@ def exact_number(value: Any) -> Any:
         return value if value == value else None
     if kind is int:
         return value
-    if isinstance(value, Decimal):
+    if is_a(value, Decimal):
         return None if value.is_nan() else Decimal(value)
-    if kind is bool or not isinstance(value, Real) or isinstance(value, np.timedelta64):
+    if kind is bool or not is_a(value, Real) or is_a(value, np.timedelta64):
         return None
     try:
         return _exact(value)
@@ -70,7 +71,7 @@ def typed(column: Any) -> NDArray[Any] | None:
     kind = getattr(column, "dtype", None)
     if not isinstance(kind, np.dtype) or kind.kind not in "iuf" or kind.itemsize > 8:
         return None
-    if kind == np.uint64 or isinstance(column, np.ma.MaskedArray):
+    if kind == np.uint64 or is_a(column, np.ma.MaskedArray):
         return None  # numbers beyond int64, or missing values
     return one_dimensional(np.asarray(column))
 
@@ -177,11 +178,11 @@ def listed(column: Any) -> list[Any]:
     >>> listed((1, True, 2.5, "2"))
     [1, True, 2.5, '2']
     """
-    if isinstance(column, np.ndarray):
+    if is_a(column, np.ndarray):
         # As integers, dates would lose their unit.
         values = one_dimensional(column)
         return list(values) if column.dtype.kind in "mM" else values.tolist()
-    if not isinstance(column, str | bytes | Mapping):
+    if not is_a(column, str | bytes | Mapping):
         if hasattr(column, "to_pylist"):  # of pyarrow
             return each_readable(column, lambda part: list(part.to_pylist()))
         if hasattr(column, "dtype") and hasattr(column, "__len__"):  # of pandas or polars

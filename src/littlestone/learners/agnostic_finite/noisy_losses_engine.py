@@ -23,6 +23,7 @@ from littlestone.learners.engine import Engine
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from littlestone.randomness import Randomness
+from littlestone.type_checks import is_a
 
 # Noise and words are drawn for this many rounds and answers at a time, at least one batch.
 _ERA_ROUNDS: Final = 1 << 14
@@ -228,6 +229,6 @@ def _totals(plan: NoisyLosses) -> Totals:
 
 
 def _listed(xs: Any) -> Sequence[Any]:
-    if isinstance(xs, np.ndarray):
+    if is_a(xs, np.ndarray):
         return list(map(tuple, xs.tolist())) if xs.ndim > 1 else xs.tolist()
     return list(xs)

@@ -189,6 +189,7 @@ class DisjointBatches(PrivateLearner):
         ``thinned`` times fewer rounds.
         """
         assert self.first is not None and self.longest is not None
+        require.integer(thinned=thinned, at_least=1)
         try:
             size = math.ceil(self.first * self.growth**number)
         except OverflowError:  # longer than any stream

@@ -99,8 +99,9 @@ class CorrelatedSums:
 
     def prefix_sum(self, released: Sequence[Vector]) -> NDArray[np.float64]:
         """Return an estimate of the sum over all batches so far, from what was released."""
-        weights = np.array(self._unmix[: len(released)][::-1])
-        return np.asarray(weights @ np.array(released, dtype=np.float64))
+        vectors = [require.array(released=each) for each in require.listed(released=released)]
+        weights = np.array(self._unmix[: len(vectors)][::-1])
+        return np.asarray(weights @ np.array(vectors, dtype=np.float64))
 
     def start(self, *, rng: Randomness) -> "CorrelatedSumsRun":
         """Start a run with its own noise."""
@@ -125,7 +126,8 @@ class CorrelatedSumsRun(NoiseOwner):
 
     def release(self, total: Sequence[Any]) -> Vector:
         """Return the next vector, given the sum of the batch that has just ended."""
-        recipe, known = self._recipe, tuple(require.integer(total=part) for part in total)
+        recipe, parts = self._recipe, require.listed(total=total)
+        known = tuple(require.integer(total=part) for part in parts)
         self._begin()
         if len(self._sums) == recipe.releases or len(known) != recipe.width:
             refusal = ValueError(

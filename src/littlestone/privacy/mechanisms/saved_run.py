@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 from littlestone.errors import SnapshotError
 from littlestone.randomness import Randomness
 from littlestone.randomness.noise_owner import NoiseOwner
-from littlestone.type_checks import fits, hints_of
+from littlestone.type_checks import fits, hints_of, is_a
 
 
 class SavedRun(NoiseOwner):
@@ -53,7 +53,7 @@ class SavedRun(NoiseOwner):
     @classmethod
     def restored(cls, recipe: Any, state: dict[str, Any], rng: Randomness) -> Self:
         """Return a run of ``recipe`` that continues from ``state``."""
-        if not isinstance(state, dict):
+        if not is_a(state, dict):
             raise SnapshotError(f"this is not the state of a {cls.__name__}")
         try:
             values = tuple(_saved(state[name]) for name, _ in _places(cls))

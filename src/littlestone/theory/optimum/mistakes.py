@@ -232,7 +232,8 @@ def exp_bracket(x: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _matrix(concepts: Any) -> NDArray[np.uint8]:
-    if hasattr(concepts, "domain") and hasattr(concepts, "concepts"):
+    listed = hasattr(concepts, "domain") and hasattr(concepts, "concepts")
+    if listed and not isinstance(concepts, type):
         if concepts.size is None or concepts.domain.size is None:
             raise ValueError(
                 f"concepts must be finitely many on finitely many points, got {concepts!r}"
