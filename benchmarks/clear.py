@@ -1,9 +1,10 @@
-"""The tables that were looked at, in the clear: how far the default is from learners without noise.
+"""Tables in the clear: how far the default is from learners without noise.
 
 Beside River's learners and one pass of scikit-learn it shows the default at epsilon = 16, where
 noise hardly matters, and the same with batches that double without a limit: what privacy costs, and
 what the small published rules cost. Kept in docs/practice.json.
 
+    GROUP="held out" python -m benchmarks clear           one group of ``benchmarks tables``
     TABLES=biopsies,Boston python -m benchmarks clear     some tables; others as kept
 """
 
@@ -18,7 +19,7 @@ from benchmarks.practice import kept as keeping
 from benchmarks.practice import peers
 from benchmarks.practice.comparing import default, measured
 from benchmarks.practice.stream import Stream
-from benchmarks.practice.table_streams import LOOKED_AT
+from benchmarks.tables import GROUPS
 from sklearn.linear_model import SGDClassifier
 
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
@@ -35,18 +36,22 @@ _AT_ONCE = 10
 
 def measure() -> Iterator[Row]:
     kept = {"clear": {}} | keeping.read()
-    wanted = os.environ.get("TABLES", ",".join(LOOKED_AT)).split(",")
-    before = kept["tables"]["looked at"]["streams"]
-    for name in wanted:
-        stream = LOOKED_AT[name].stream(name)
-        entry = kept["clear"][name] = _open(stream) | _without_noise(stream)
-        entry["ours 1"] = before[name]["ours 1"]
-        yield name, ", ".join(f"{key} {error:.4f}" for key, error in entry.items()), "", None
-        keeping.write(kept)
-    entries = list(kept["clear"].values())
+    for group in [os.environ["GROUP"]] if "GROUP" in os.environ else GROUPS:
+        tasks, before = GROUPS[group], kept["tables"][group]["streams"]
+        wanted = os.environ.get("TABLES", ",".join(tasks)).split(",")
+        for name in [name for name in tasks if name in wanted]:
+            stream = tasks[name].stream(name)
+            entry = kept["clear"][name] = _open(stream) | _without_noise(stream)
+            entry["ours 1"] = before[name]["ours 1"]
+            yield name, ", ".join(f"{key} {error:.4f}" for key, error in entry.items()), "", None
+            keeping.write(kept)
+        yield from _medians(group, [kept["clear"][name] for name in tasks if name in kept["clear"]])
+
+
+def _medians(group: str, entries: list[dict[str, float]]) -> Iterator[Row]:
     for what, target in (("ours 1", ASKED), ("ours 16", None), ("ours 16, no limit", None)):
         middle = median(entry[what] / _best(entry) for entry in entries)
-        told = f"{what}: error relative to the best in the clear, median of {len(entries)}"
+        told = f"{group}, {what}: error relative to the best in the clear, median of {len(entries)}"
         asked = "" if target is None else f"≤ {target}"
         yield told, f"{middle:.2f}", asked, None if target is None else middle <= target
 

