@@ -38,13 +38,17 @@ def measure() -> Iterator[Row]:
         with _service(Path(folder) / "runs") as (url, token, process):
             with Client(url, token) as client:
                 client.create("load", **CONCEPTS)
-                client.create("counted", **CONCEPTS, user="user")
             for clients, size, seconds in ((64, 1, 8.0), (1, 1, 4.0), (8, 100, 6.0)):
                 yield from _rows(url, token, process, clients, size, seconds)
-            yield _counting(url, token, process)
             yield _readers(url, token, 500)
+        yield _recovery(Path(folder) / "runs", "load")
+        with _service(Path(folder) / "counting") as (url, token, process):
+            with Client(url, token) as client:
+                client.create("load", **CONCEPTS)
+                client.create("counted", **CONCEPTS, user="user")
+            yield _counting(url, token, process)
         yield _bytes_of_a_user(1_000_000)
-        yield _recovery(Path(folder) / "runs")
+        yield _recovery(Path(folder) / "counting", "counted")
 
 
 def _rows(
@@ -226,13 +230,13 @@ def _readers(url: str, token: str, readers: int) -> Row:
     return f"{readers} event streams hear of a release", f"all, in {took:.2f} s", "all", True
 
 
-def _recovery(folder: Path) -> Row:
-    """From the start of a process that was killed until its run answers."""
+def _recovery(folder: Path, run: str) -> Row:
+    """From the start of a process that was killed until all of its runs answer."""
     with _service(folder) as (url, token, process):
-        _load(url, token, "load", 64, 1, 4.0)
+        _load(url, token, run, 64, 1, 4.0)
         process.kill()
         process.wait()
-    rounds, _ = read_progress(folder / "load" / "store")
+    rounds, _ = read_progress(folder / run / "store")
     # The interpreter's own start is not recovery: what follows it is.
     script = (
         "import time, asyncio; from pathlib import Path\n"
@@ -246,6 +250,8 @@ def _recovery(folder: Path) -> Row:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     seconds = float(done.stdout)
     what = f"recovery after a kill, {rounds:,} rounds"
+    if run == "counted":  # and nearly as many users, who are counted again from the log
+        return f"{what}, users counted", f"{seconds:.2f} s", "", None
     return what, f"{seconds:.2f} s", "<= 1 s", seconds <= 1.0
 
 

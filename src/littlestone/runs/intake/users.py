@@ -317,12 +317,11 @@ class _Layer:
     def _search(self, buckets: Places, keys: NDArray[np.uint32], *, after: bool) -> Places:
         """Return the place of each key in its bucket, before or after equal ones, by bisection."""
         lows, highs = (self.starts[each].astype(np.int64) for each in (buckets, buckets + 1))
-        while (open_ := np.flatnonzero(lows < highs)).size:
-            middles = (lows[open_] + highs[open_]) >> 1
-            there, wanted = self.keys[middles], keys[open_]
-            below = there <= wanted if after else there < wanted
-            lows[open_[below]] = middles[below] + 1
-            highs[open_[~below]] = middles[~below]
+        for _ in range(int((highs - lows).max(initial=0)).bit_length()):
+            middles = (lows + highs) >> 1
+            there = self.keys.take(middles, mode="clip")  # the place after the last one has no key
+            below = (there <= keys if after else there < keys) & (lows < highs)
+            lows, highs = np.where(below, middles + 1, lows), np.where(below, highs, middles)
         return lows
 
 
