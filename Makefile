@@ -11,8 +11,9 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile -c co
 unexport PYTHONDONTWRITEBYTECODE
 
 # Neighbours stay together, so that what one test has planned the next one has, too.
-# One worker for each core; threads of theirs would only wait for each other.
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+# One worker more than cores, since some tests wait; threads of theirs would only wait for each other.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run serve arena test test-web test-site check format lint types layers examples notebooks statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench bench-beside docs docs-serve gallery kills damage rows hostile golden lock clean book kills-served fuzz bridge kills-fleet

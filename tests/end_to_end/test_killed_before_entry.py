@@ -177,7 +177,7 @@ both = pytest.mark.parametrize("torn", [False, True], ids=["whole", "torn"])
 
 @both
 def test_no_kill_leaves_two_stores_on_one_entry(torn: bool) -> None:
-    check(by_hand, moved_then_again, torn, every=5)
+    check(by_hand, moved_then_again, torn, every=10)
 
 
 @pytest.mark.slow
