@@ -93,7 +93,7 @@ def rounds_for(concepts: OnlineClass) -> int:
     # Halfspaces are exact, with fractions that grow; one class meets the longest blocks.
     if isinstance(concepts, MarginHalfspaces):
         return 30
-    return 500 if concepts is CLASSES["thresholds"] else 100
+    return 500 if concepts is CLASSES["thresholds"] else 60
 
 
 def transcript_of(adversary: Adversary, learner: Any, seed: int, **options: Any) -> Transcript:
@@ -124,7 +124,7 @@ def check_blocks(adversary: str, concepts: str, peek: bool, rng: Randomness) -> 
         scalar = transcript_of(foe, learner, seed, peek=peek, blocks=False).text()
         assert transcript_of(foe, learner, seed, peek=peek).text() == scalar
         # Recorded rounds are played one by one: switching between the two must not matter.
-        mixed = transcript_of(foe, learner, seed, peek=peek, record=50)
+        mixed = transcript_of(foe, learner, seed, peek=peek, record=30)
         assert replace(mixed, record=()).text() == scalar
 
 

@@ -165,7 +165,11 @@ def true_steps(line: Line, path: Path, target: int) -> tuple[int, int]:
     return witnesses, contradictions
 
 
-@pytest.mark.parametrize("line", LINES, ids=lambda one: f"{one.size}-{one.steps}")
+@pytest.mark.parametrize(
+    "line",
+    [pytest.param(one, marks=pytest.mark.slow) if one.size > 63 else one for one in LINES],
+    ids=lambda one: f"{one.size}-{one.steps}",
+)
 def test_a_false_step_costs_what_is_proved(line: Line) -> None:
     """For every place sought, in every state that can be reached (algorithm.md, "Lines")."""
     states, new = {line.begin()}, [line.begin()]

@@ -110,9 +110,8 @@ def test_with_a_clock_nothing_is_seen_before_it_strikes(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_noon")
 def test_what_was_published_stays_published_when_the_service_starts_again(tmp_path: Path) -> None:
-    every = 2.0
     with serving(tmp_path) as served:
-        client = with_keys(served, publish_every=every)
+        client = with_keys(served, publish_every=0.5)
         client.send_many("abuse", [("k", 1)] * 40)
         reader = served.client(Role.READER)
         newest = served.service.runs.threads["abuse"].visible._seen
@@ -120,7 +119,7 @@ def test_what_was_published_stays_published_when_the_service_starts_again(tmp_pa
         assert reader.keys("abuse") == ["k"]
     # Long before the next stroke; what is committed meanwhile waits for it.
     (tmp_path / "abuse" / "run.json").write_text(
-        (tmp_path / "abuse" / "run.json").read_text().replace('y": 2.0', 'y": 86400.0')
+        (tmp_path / "abuse" / "run.json").read_text().replace('y": 0.5', 'y": 86400.0')
     )
     with serving(tmp_path) as served:
         reader = served.client(Role.READER, patience=0.0)
