@@ -73,6 +73,7 @@ SEGMENTS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_more_than_two_labels_pass_the_checks_of_river() -> None:
     # River feeds its Phishing to all, and ImageSegments to those that are multiclass.
     model = PrivateClassifier(**SEGMENTS)

@@ -15,6 +15,8 @@ from littlestone.learners.agnostic_finite.naive_recomposition import NaiveRecomp
 
 ENUMERATED = [audit.name for audit in AUDITS.values() if audit.exact_rounds or audit.witness]
 LONG = {
+    "private-majority-sampled",
+    "above-threshold-queries",
     "unknown-horizon",
     "histogram-sanitizer",
     "lazy-forest-early",
