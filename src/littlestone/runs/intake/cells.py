@@ -152,12 +152,13 @@ class CellReader:
 
     def many(self, column: Sequence[Any]) -> list[int]:
         """Convert values like ``one``; an exception if they need it one by one."""
-        if not _PLAIN.issuperset(map(type, column)):  # others may say that they equal a text
+        if list(map(type, column)).count(str) == len(column):
+            try:
+                return list(map(self.known.__getitem__, column))
+            except KeyError:
+                pass
+        elif not _PLAIN.issuperset(map(type, column)):  # others may say that they equal a text
             return list(map(self.one, column))
-        try:
-            return list(map(self.known.__getitem__, column))
-        except KeyError:
-            pass
         if not isinstance(self._part, Numeric) or self._part.date is not None:
             return list(map(self.one, column))
         if self._part.missing is not None and not NOTHING.isdisjoint(column):
