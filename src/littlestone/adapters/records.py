@@ -8,6 +8,7 @@ from littlestone.concepts.protocols import Domain, Point
 from littlestone.concepts.records.fields import cell_of
 from littlestone.concepts.schema import Cells
 from littlestone.concepts.wide_records import Cutter
+from littlestone.type_checks import shown
 
 Reader = Callable[[Any], Point]
 """Reads the point of a record, or rejects the record with a ValueError."""
@@ -49,7 +50,7 @@ class FillingReader:
     def __call__(self, record: Any, /) -> Cells:
         try:
             whole = None if self._cutter is None else self._cutter.cells(record)
-        except (TypeError, ValueError):  # not a record, or a category that does not fit
+        except Exception:  # not a record, or a category that does not fit
             whole = None
         if whole is not None:
             return whole
@@ -79,16 +80,16 @@ class FeatureReader:
     def _read(self, record: Any) -> Point:
         try:
             values = [record[name] for name in self._features]
-        except (LookupError, TypeError):  # numpy's scalars and arrays raise an IndexError
+        except Exception:  # no record, no such name, or raised by the record itself
             names = ", ".join(map(repr, self._features))
-            raise ValueError(f"x must be a record with {names}, got x={record!r}") from None
+            raise ValueError(f"x must be a record with {names}, got x={shown(record)}") from None
         return self._domain.check(values[0] if len(values) == 1 else tuple(values))
 
 
 def _cell(part: Any, record: Any, instead: int) -> int:
     try:
         return cell_of(part, record)
-    except (KeyError, TypeError, ValueError):
+    except Exception:  # the value does not fit, there is none, or the record itself raises
         return instead
 
 

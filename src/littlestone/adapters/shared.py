@@ -137,7 +137,7 @@ def label_number(numbers: dict[Any, int], label: Any) -> int:
     """
     try:
         return numbers[label]
-    except (KeyError, TypeError):
+    except Exception:  # unknown, unhashable, or raised by the label itself
         declared = " or ".join(map(repr, numbers))
         raise ValueError(f"label must be {declared}, as declared, got {shown(label)}") from None
 

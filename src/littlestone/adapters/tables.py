@@ -49,7 +49,8 @@ def columns_of(
             )
         return list(frame_columns(frame).values())
     if isinstance(table, np.ma.MaskedArray):
-        table = table.tolist()  # scikit-learn would read what is behind the mask
+        # scikit-learn would read what is behind the mask.
+        table = readable_times(table).tolist()
     rows = None if _has_a_type(table) else _values(table)
     cells = table if rows is None else _cells(rows)
     if isinstance(cells, np.ndarray) and cells.dtype.kind not in (*_NUMBERS, "c"):

@@ -185,10 +185,11 @@ def _price(
 
 def _why(source: str, is_paid: bool) -> str:
     name = json.dumps(Path(source).name)
-    names = ONLY_NAMES if has_header(source) else NAMES_OF_ROWS
-    if not is_paid:
-        return WHY.format(names=names.format(source=name))
-    return WHY.format(names="") + PRICE.format(source=name, paid=f"[[{PAID}]]")
+    # What is paid for is the grids, not the names.
+    header = "" if is_paid else ONLY_NAMES
+    names = header if has_header(source) else NAMES_OF_ROWS
+    price = PRICE.format(source=name, paid=f"[[{PAID}]]") if is_paid else ""
+    return WHY.format(names=names.format(source=name)) + price
 
 
 def _table(name: str, known: str | None, grids: Mapping[str, tuple[float, ...]]) -> str:

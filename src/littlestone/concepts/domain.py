@@ -56,8 +56,13 @@ class IntegerRange:
         if type(x) is int:
             if 0 <= x < self.n:
                 return x
-        elif is_a(x, Integral) and not is_a(x, bool) and 0 <= (point := operator.index(x)) < self.n:
-            return point
+        elif is_a(x, Integral) and not is_a(x, bool):
+            try:
+                point = operator.index(x)
+            except Exception:  # raised by the value itself
+                raise self._refusal(x) from None
+            if 0 <= point < self.n:
+                return point
         raise self._refusal(x)
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
@@ -390,19 +395,9 @@ class RationalBall:
     def check(self, x: Any, /) -> BallPoint:
         """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
-            parts = tuple(_parts(x, self.dimension + 2))
-        except Exception:  # raised by the value itself
+            numerators, denominator = self._over_one(tuple(_parts(x, self.dimension + 2)))
+        except Exception:  # not such numbers, or raised by the value itself
             raise self._refusal(x) from None
-        if len(parts) == self.dimension + 1 and isinstance(parts[-1], int | np.integer):
-            numerators, denominator = [self._whole(part, x) for part in parts[:-1]], int(parts[-1])
-            if denominator < 1:
-                raise self._refusal(x)
-        elif len(parts) == self.dimension:
-            fractions = [self._fraction(part, x) for part in parts]
-            denominator = math.lcm(*(part.denominator for part in fractions))
-            numerators = [int(part * denominator) for part in fractions]
-        else:
-            raise self._refusal(x)
         if sum(part * part for part in numerators) > denominator * denominator:
             raise ValueError(f"x must have length at most 1, got x={require.shown(x)}")
         shared = math.gcd(denominator, *numerators)
@@ -433,23 +428,36 @@ class RationalBall:
                 if math.gcd(denominator, *row) == 1:
                     yield (*row, denominator)
 
-    def _fraction(self, part: Any, x: Any) -> Fraction:
-        part = part.item() if isinstance(part, np.generic) else part
-        if isinstance(part, bool) or not isinstance(part, Rational | float):
-            raise self._refusal(x)
-        if isinstance(part, float) and not math.isfinite(part):
-            raise self._refusal(x)
-        return Fraction(part)
-
-    def _whole(self, part: Any, x: Any) -> int:
-        if isinstance(part, bool) or not isinstance(part, int | np.integer):
-            raise self._refusal(x)
-        return int(part)
+    def _over_one(self, parts: tuple[Any, ...]) -> tuple[list[int], int]:
+        """Return the numerators and their common denominator."""
+        if len(parts) == self.dimension + 1 and is_a(parts[-1], int | np.integer):
+            numerators, denominator = list(map(_whole, parts[:-1])), int(parts[-1])
+            if denominator < 1:
+                raise ValueError
+            return numerators, denominator
+        if len(parts) != self.dimension:
+            raise ValueError
+        fractions = list(map(_fraction, parts))
+        denominator = math.lcm(*(part.denominator for part in fractions))
+        return [int(part * denominator) for part in fractions], denominator
 
     def _refusal(self, x: Any) -> ValueError:
         return ValueError(
             f"x must be {self.dimension} finite rational numbers, got x={require.shown(x)}"
         )
+
+
+def _fraction(part: Any) -> Fraction:
+    part = part.item() if is_a(part, np.generic) else part
+    if is_a(part, bool) or not is_a(part, Rational | float):
+        raise TypeError
+    return Fraction(part)  # raises for infinity and NaN
+
+
+def _whole(part: Any) -> int:
+    if is_a(part, bool) or not is_a(part, int | np.integer):
+        raise TypeError
+    return int(part)
 
 
 def _rows(length: int, room: int) -> Iterator[tuple[int, ...]]:

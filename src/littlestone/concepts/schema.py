@@ -201,8 +201,13 @@ class Schema:
             else:
                 return x
         if type(x) is dict or is_a(x, Mapping):  # the second test is slower
-            cells = None if self._cutter is None else self._cutter.cells(x)
-            return tuple([cell_of(part, x) for part in self.fields]) if cells is None else cells
+            try:
+                cells = None if self._cutter is None else self._cutter.cells(x)
+                return tuple([cell_of(part, x) for part in self.fields]) if cells is None else cells
+            except ValueError:
+                raise
+            except Exception:  # raised by the record itself
+                raise self._refusal(x) from None
         return self._check_cells(x)
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
@@ -274,10 +279,13 @@ class Schema:
         )
 
     def _check_cells(self, x: Any) -> Cells:
-        read = tuple(x) if is_a(x, tuple | list | np.ndarray) else ()
+        try:
+            read = tuple(x) if is_a(x, tuple | list | np.ndarray) else ()
+        except Exception:  # raised by the value itself, as by an array without dimensions
+            read = ()
         if len(read) != len(self.fields):
-            raise ValueError(f"x must be a record with {self._names()}, got x={require.shown(x)}")
-        cells = tuple(operator.index(cell) if is_a(cell, Integral) else -1 for cell in read)
+            raise self._refusal(x)
+        cells = tuple(map(_as_index, read))
         for part, cell, number in zip(self.fields, read, cells, strict=True):
             if not 0 <= number < part.cells:
                 raise ValueError(
@@ -289,8 +297,9 @@ class Schema:
     def _repr_html_(self) -> str:
         return html_table(self.fields)
 
-    def _names(self) -> str:
-        return ", ".join(repr(part.name) for part in self.fields)
+    def _refusal(self, x: Any) -> ValueError:
+        names = ", ".join(repr(part.name) for part in self.fields)
+        return ValueError(f"x must be a record with {names}, got x={require.shown(x)}")
 
 
 @require.checked
@@ -383,6 +392,14 @@ def _declared_labels(declared: Mapping[str, Any]) -> tuple[str | int, ...]:
             f"column of this name cannot be a field: rename it"
         )
     return tuple(values)
+
+
+def _as_index(cell: Any) -> int:
+    """Return an integer as a plain one, and -1 for anything else."""
+    try:
+        return operator.index(cell) if is_a(cell, Integral) else -1
+    except Exception:  # raised by the value itself
+        return -1
 
 
 def _block(rows: list[tuple[Any, ...]], width: int) -> Any:

@@ -73,7 +73,7 @@ class Cutter:
         """Return the cells as plain integers, if each is one of its field's first 256."""
         try:
             plain = bytes(cells)  # takes integers only
-        except (TypeError, ValueError):
+        except Exception:  # raised by a cell itself, for example
             return None
         if len(plain) != len(self._widths):
             return None

@@ -350,7 +350,9 @@ class PrivateRun(snapshots.ContinuedOnce):
         call that begins with the bad row raises and changes nothing. Any other block is validated
         as a whole. A block longer than the rounds left is cut.
         """
-        if not (is_a(xs, list) and is_a(ys, _LABEL_BLOCKS) and xs):
+        # A table of labels is refused as a whole: each of its rows could pass for a label.
+        is_table = is_a(ys, np.ndarray) and ys.ndim != 1
+        if is_table or not (is_a(xs, list) and is_a(ys, _LABEL_BLOCKS) and xs):
             return self.take(*self.validated(xs, ys))
         _require_equally_long(xs, ys)
         taken, size, switches = 0, self._engine.first_rounds, self._switches

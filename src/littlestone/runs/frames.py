@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import nullcontext
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ import numpy as np
 
 from littlestone import require
 from littlestone.concepts.records.columns import (
+    Unreadable,
     eager_frame,
     frame_columns,
     is_frame,
@@ -31,6 +33,7 @@ from littlestone.runs.journal.protocol import Place, reporting_damage
 from littlestone.runs.journal.run_log import read_about
 from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn
 from littlestone.runs.ranges import promise_with
+from littlestone.type_checks import is_a
 
 _MEANING: Final = ("label", "positive", "at_least", "feature")
 
@@ -130,8 +133,17 @@ def _rows(frame: Any, needed: list[str]) -> Iterator[Row]:
 
 def _present(value: Any) -> Any:
     """Return a plain value; None for what is there in place of a missing one: NaN, NaT or NA."""
-    if isinstance(value, np.bool_ | np.number) and not isinstance(value, np.timedelta64):
+    # What a subclass raises later would end the run and lose the rows after it.
+    if is_a(value, str):
+        return str.__str__(value)
+    if is_a(value, Decimal):
+        value = Decimal(value)
+    if is_a(value, np.bool_ | np.number) and not is_a(value, np.timedelta64):
         value = value.item()  # of a column with a mask
+    try:
+        _ = value.__class__
+    except Exception:  # of a proxy whose object is gone
+        return Unreadable()
     try:
         return None if value != value else value
     except Exception:  # NA equals nothing, arrays have no single answer, a signalling NaN raises

@@ -217,6 +217,29 @@ def test_a_record_that_does_not_fit_is_refused_or_filled_as_declared(record: Any
     assert filling.run.rounds_played == 1
 
 
+class Raising:
+    """A record, a value or a label whose every method raises."""
+
+    def _raise(self, *_: Any) -> Any:
+        raise RuntimeError
+
+    __eq__ = __hash__ = __contains__ = __getitem__ = __iter__ = __repr__ = _raise
+
+
+def test_what_a_record_or_a_label_raises_is_a_misfit() -> None:
+    refusing, filling = classifier(), classifier(stand_ins={"delay": 0, "carrier": "AA"})
+    features = classifier(concepts="thresholds:8", features=("x",))
+    records: list[Any] = [Raising(), {"delay": Raising(), "carrier": "UA"}]
+    for bad in records:
+        for model in (refusing, features):
+            with pytest.raises(ValueError, match="must be"):
+                model.learn_one(bad, True)
+        filling.learn_one(bad, True)
+    with pytest.raises(ValueError, match="label must be"):
+        filling.learn_one({"delay": 20, "carrier": "UA"}, Raising())
+    assert [model.run.rounds_played for model in (refusing, features, filling)] == [0, 0, 2]
+
+
 def test_a_date_is_read_where_stand_ins_are_declared() -> None:
     """Each part of it; a date that is missing counts as the stand-ins of its parts."""
     schema = Schema.from_mapping({"left": {"date": ["hour", "weekday"]}, "x": {"grid": [0]}})

@@ -361,10 +361,12 @@ def test_a_frame_with_dates_is_learned_over_the_schema_that_it_states(kind: str)
 
 
 @pytest.mark.parametrize("unit", ["ns", "us", "h"])
-def test_an_array_of_times_is_read_whatever_its_unit(unit: str) -> None:
+@pytest.mark.parametrize("held", [np.asarray, np.ma.asarray])
+def test_an_array_of_times_is_read_whatever_its_unit(unit: str, held: Any) -> None:
     """Python takes nanoseconds for whole numbers."""
     hours = np.arange(600)
     times = (np.datetime64("2026-01-01T00") + hours.astype("m8[h]")).astype(f"M8[{unit}]")[:, None]
+    times = held(times)
     late = (hours % 24 >= 12).astype(int)
     schema = Schema.from_mapping({"left": {"date": ["hour"]}})
     model = PrivateClassifier(concepts=schema, random_state=3, epsilon=50.0).fit(times, late)

@@ -55,6 +55,16 @@ def test_names_of_json_lines_are_those_of_the_first_rows_and_it_says_so(
     assert "Delete" in written and "Only the header" not in written
 
 
+def test_a_price_for_grids_does_not_cover_the_names_of_json_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"amount": 3}\n{"amount": 4, "of one row": 1}\n')
+    schema.run(str(tmp_path / "rows.jsonl"), private_ranges=1.0, numeric=["amount"])
+    written = capsys.readouterr().out
+    assert "of one row" in tomllib.loads(written)
+    assert "even a name that only one row has" in written and "with privacy" in written
+
+
 def test_the_types_of_a_parquet_file_are_public_and_used(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,10 +1,13 @@
 """Domains accept what belongs to them, in canonical form, and name what does not."""
 
+import weakref
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from itertools import islice, repeat
+from numbers import Integral, Rational
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -248,6 +251,30 @@ class Raising:
     __hash__ = None  # type: ignore[assignment]
 
 
+class Whole(Integral):
+    """A whole number that never says which."""
+
+
+class Part(Rational):
+    """A fraction that never says which."""
+
+
+class Record(Mapping[str, Any]):
+    """A record that breaks when it is read."""
+
+
+def raising(kind: Any) -> Any:
+    return type(kind.__name__, (kind,), dict.fromkeys(kind.__abstractmethods__, Raising._raise))()
+
+
+def gone() -> Any:
+    """A proxy of what is no longer there, which raises when it is asked for its class."""
+
+    def passing() -> None: ...
+
+    return weakref.proxy(passing)
+
+
 class Nowhere(tzinfo):
     utcoffset = dst = tzname = Raising._raise
 
@@ -256,8 +283,49 @@ class Nowhere(tzinfo):
     "domain",
     [AnyHashable(), IntegerRange(8), BooleanCube(2), Grid(2, 8), RationalBall(2)],
 )
-@pytest.mark.parametrize("value", [Raising(), datetime(2020, 1, 1, tzinfo=Nowhere())])
-def test_what_a_value_raises_is_a_refusal(domain: Domain, value: Any) -> None:
+@pytest.mark.parametrize(
+    "made",
+    [
+        Raising,
+        lambda: raising(Whole),
+        lambda: raising(Part),
+        gone,
+        lambda: datetime(2020, 1, 1, tzinfo=Nowhere()),
+    ],
+)
+def test_what_a_value_raises_is_a_refusal(domain: Domain, made: Any) -> None:
+    value = made()
     for xs in ([value], [(value, value)], [[value, value]]):
         with pytest.raises(ValueError):
             domain.check_many(xs)
+
+
+class RaisingTuple(tuple[int, ...]):
+    __iter__ = Raising._raise
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda _: np.ma.masked,
+        lambda _: np.array(0),
+        lambda _: gone(),
+        lambda _: raising(Record),
+        lambda rest: RaisingTuple((0, 0, *rest.values())),
+        lambda rest: (raising(Whole), 0, *rest.values()),
+        lambda rest: {"x": gone(), "y": 1} | rest,
+        lambda rest: {"x": raising(Whole), "y": 1} | rest,
+        lambda rest: {"x": 1, "y": gone()} | rest,
+    ],
+)
+@pytest.mark.parametrize("fields", [2, 40])
+@pytest.mark.parametrize("rows", [1, 20])
+def test_what_a_record_raises_is_a_refusal(made: Any, fields: int, rows: int) -> None:
+    declared: dict[str, Any] = {"x": {"buckets": 8}, "y": {"grid": [0, 1]}}
+    schema = Schema.from_mapping(declared | {f"z{n}": {"grid": [0]} for n in range(2, fields)})
+    rest = {f"z{n}": 0 for n in range(2, fields)}
+    bad = made(rest)
+    with pytest.raises(ValueError):
+        schema.check(bad)
+    with pytest.raises(ValueError):
+        schema.check_many([{"x": 1, "y": 1, **rest}] * (rows - 1) + [bad])

@@ -10,8 +10,12 @@ from tests.unit.learners.coin_flipper import CONCEPTS, CoinFlipper, published
 
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.schema import Schema
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.engine import round_at, single_rounds
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.restarting import Restarting
@@ -37,6 +41,29 @@ def test_a_bad_block_is_refused_whole() -> None:
     with pytest.raises(ValueError, match="equally long"):
         run.observe_many([1, 2, 3], [0, 1])
     assert run.rounds_played == 0
+
+
+@pytest.mark.parametrize("learner", [AgnosticFinite, PrivateMajority])
+def test_a_table_of_labels_is_refused_before_a_round(learner: Any) -> None:
+    """Each of its rows could pass for a label."""
+    run = learner(concepts=Thresholds(8), rounds=9, epsilon=1.0, delta=1e-6).start(rng=seeded(1))
+    with pytest.raises(ValueError, match="labels must be one-dimensional"):
+        run.observe_many([1, 2, 3], np.array([[1], [1], [0]]))
+    assert run.rounds_played == 0
+
+
+@pytest.mark.parametrize("bad", [np.ma.masked, np.array(7), {"x": 0j}, ()])
+def test_a_bad_record_takes_no_other_with_it(bad: Any) -> None:
+    learner = DisjointBatches(
+        concepts=Stumps(Schema.from_mapping({"x": {"grid": [1]}}), 1), epsilon=1.0
+    )
+    run, rows = learner.start(rng=seeded(1)), [{"x": 0}] * 6 + [bad] + [{"x": 1}] * 3
+    seen = 0
+    while seen < 6:
+        seen += run.observe_many(rows[seen:], [1] * (10 - seen))
+    with pytest.raises(ValueError):
+        run.observe_many(rows[seen:], [1] * (10 - seen))
+    assert run.rounds_played == seen == 6
 
 
 def test_a_list_is_validated_as_far_as_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.records.columns import listed
 from littlestone.concepts.records.fields import OWN_VALUE, Category
+from littlestone.type_checks import is_a
 
 MOST: Final = 4096
 """The largest number of buckets of a field; each is a candidate question."""
@@ -37,13 +38,19 @@ def bucket_of(value: Any, buckets: int) -> int:
     Raises:
         ValueError: The value is neither.
     """
-    if isinstance(value, str):
-        return _hashed(str(value), buckets)
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return _hashed(str(int(value)), buckets)
-    # pandas stores integers in columns with gaps as floats.
-    if isinstance(value, float | np.floating) and value.is_integer():
-        return _hashed(str(int(value)), buckets)
+    if type(value) is str:
+        return _hashed(value, buckets)
+    try:
+        if is_a(value, str):
+            # A plain text: by its own equality a value could be found for others in the cache.
+            return _hashed(str.__str__(value), buckets)
+        if is_a(value, Integral) and not is_a(value, bool):
+            return _hashed(str(int(value)), buckets)
+        # pandas stores integers in columns with gaps as floats.
+        if is_a(value, float | np.floating) and value.is_integer():
+            return _hashed(str(int(value)), buckets)
+    except Exception:  # raised by the value itself
+        pass
     raise ValueError(
         f"value must be text or a whole number to have a bucket, got {require.shown(value)}"
     )

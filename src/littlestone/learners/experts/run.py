@@ -180,7 +180,9 @@ class ExpertsRun(NoiseOwner):
                 raise ValueError(
                     f"losses must lie between 0 and loss_scale={largest}, got {least} to {most}"
                 )
-        return known
+        # numpy adds 64-bit integers with and without a sign as floats, or refuses to.
+        signless = known.dtype.kind == "u" and known.dtype.itemsize == 8
+        return known.astype(np.int64) if signless else known
 
     def _begin_round(self) -> None:
         self._begin()

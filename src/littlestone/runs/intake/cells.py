@@ -152,17 +152,18 @@ class CellReader:
 
     def many(self, column: Sequence[Any]) -> list[int]:
         """Convert values like ``one``; an exception if they need it one by one."""
-        try:
-            return list(map(self.known.__getitem__, column))
-        except KeyError:
-            pass
+        if list(map(type, column)).count(str) == len(column):
+            try:
+                return list(map(self.known.__getitem__, column))
+            except KeyError:
+                pass
+        elif not _PLAIN.issuperset(map(type, column)):  # others may say that they equal a text
+            return list(map(self.one, column))
         if not isinstance(self._part, Numeric) or self._part.date is not None:
             return list(map(self.one, column))
         if self._part.missing is not None and not NOTHING.isdisjoint(column):
             present = iter(self.many([value for value in column if value not in NOTHING]))
             return [self.stand_in if value in NOTHING else next(present) for value in column]
-        if not _PLAIN.issuperset(map(type, column)):
-            raise ValueError("values that floats may not hold")
         read = float if self._usual else self._float
         numbers = np.array(list(map(read, column)))
         if not (np.abs(numbers) < EXACT).all():  # false for NaN, too

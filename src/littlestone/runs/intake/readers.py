@@ -30,6 +30,7 @@ from littlestone.runs.intake.users import NAMELESS, canonical_user
 _AT_ONCE: Final = 1000
 _FEW: Final = 16
 _MOST_REMEMBERED: Final = 1 << 12
+_TEXTS: Final = {str}
 _NESTED: Final = (list, tuple, dict, set, frozenset, np.ndarray)
 _MOST_DIGITS: Final = 4000  # 1e999999999 is short and would fill the memory
 
@@ -368,12 +369,14 @@ def _records(readers: Sequence[CellReader]) -> PointReader:
     cells_of_texts = [reader.known for reader in readers]
 
     def point(values: Sequence[Any]) -> tuple[Cells, Cells, Misfit | None]:
+        if set(map(type, values)) != _TEXTS:  # others may say that they equal a text
+            return unknown(values)
         try:  # most texts are in the cache
             record = tuple(
                 [known[text] for text, known in zip(values, cells_of_texts, strict=True)]
             )
             return record, record, None
-        except Exception:  # not in the cache, or without a hash
+        except KeyError:
             return unknown(values)
 
     def unknown(values: Sequence[Any]) -> tuple[Cells, Cells, Misfit | None]:

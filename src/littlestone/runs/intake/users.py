@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.journal.records import DIGEST_BYTES
+from littlestone.type_checks import is_a, plain_number
 
 NAMELESS: Final = ""
 _MOST: Final = 1_000  # normalizing many marks on one letter takes quadratic time
@@ -38,10 +39,12 @@ _DIGITS: Final = frozenset("0123456789")
 _FIRST: Final = _DIGITS | frozenset("+-._e")
 _NUMERIC: Final = re.compile(r"_*+[+-]?[0-9_]*+(?:\.[0-9_]*+)?(?:e_*+[+-]?[0-9_]*+)?")
 _UNSEEN: Final = frozenset({"Cc", "Cf"})
-# Invisible letters and marks: fillers, the grapheme joiner, variation selectors.
+# Invisible letters and marks: fillers, blanks, the grapheme joiner, variation selectors, and what
+# Unicode keeps for more of them (Default_Ignorable_Code_Point).
 _BLANK: Final = frozenset(
-    "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
-    + "".join(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+    "\u034f\u115f\u1160\u17b4\u17b5\u2065\u2800\u3164\uffa0"
+    + "".join(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9))))
+    + "".join(map(chr, range(0xE0000, 0xE1000)))
 )
 
 
@@ -56,9 +59,10 @@ def canonical_user(name: Any) -> str:
     if type(name) is not str:
         if name is None:
             return NAMELESS
-        if not isinstance(name, _NAMES):
+        if not is_a(name, _NAMES):
             raise ValueError(f"user must be text or a number, got a {type(name).__name__}")
-        name = str(name)
+        # A member of an Enum, or another subclass, may print as anything, and as another each time.
+        name = str(Decimal(name) if is_a(name, Decimal) else plain_number(name))
     if len(name) > _MOST:
         raise ValueError(f"user must have at most {_MOST:,} characters, got {len(name):,}")
     if name.isascii() and name.isprintable():  # it has one form apart from case, spaces and numbers

@@ -52,6 +52,25 @@ def test_a_column_is_read_as_its_values_are(declared: dict[str, Any]) -> None:
     assert len({cell for value, (cell,) in zip(values, singly, strict=True) if value == 17}) == 1
 
 
+class Twin(str):
+    """A text that says it is another one, and that it is its own plain form."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return hash("Aachen")
+
+    def __str__(self) -> str:
+        return self
+
+
+def test_a_text_that_says_it_is_another_has_its_own_bucket_and_changes_no_other() -> None:
+    schema = Schema.from_mapping({"merchant": {"buckets": 4096}})
+    found = [schema.check({"merchant": name})[0] for name in (Twin("Zülpich"), "Aachen")]
+    assert found == [by_hand(name, 4096) for name in ("Zülpich", "Aachen")]
+
+
 @pytest.mark.parametrize("value", [None, float("nan"), 0.5, True, ("a",), b"17", object()])
 def test_what_is_no_text_counts_as_missing_or_is_refused(value: Any) -> None:
     assert Schema.from_mapping(OWN).check({"merchant": value}) == (32,)

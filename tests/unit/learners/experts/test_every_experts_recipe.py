@@ -98,6 +98,20 @@ def test_asking_twice_changes_nothing_and_the_seed_decides(
 
 
 @every_recipe
+@pytest.mark.parametrize("kind", ["bool", "int8", "uint64", ">u8", ">i4"])
+def test_losses_of_every_type_of_whole_numbers_are_the_same(
+    recipe: Callable[..., ExpertsRecipe], kind: str
+) -> None:
+    rows = losses()
+    assert played_singly(recipe(**SIZES), rows.astype(kind), 3) == played_singly(
+        recipe(**SIZES), rows, 3
+    )
+    assert played_in_blocks(recipe(**SIZES), rows.astype(kind), 3, 7) == played_in_blocks(
+        recipe(**SIZES), rows, 3, 7
+    )
+
+
+@every_recipe
 @pytest.mark.parametrize("block", [1, 7, ROUNDS])
 def test_blocks_are_played_like_single_rounds(
     recipe: Callable[..., ExpertsRecipe], block: int

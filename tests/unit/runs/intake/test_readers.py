@@ -22,7 +22,7 @@ from littlestone.concepts.schema import Numeric, Schema
 from littlestone.runs.intake.cells import CellReader, Misfit, number_reader
 from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow, Form
-from littlestone.runs.intake.readers import Columns, point_reader, read
+from littlestone.runs.intake.readers import Columns, events_of, point_reader, read
 
 SCHEMA = Schema.from_mapping(
     {"delay": {"grid": [0, 15]}, "from": {"values": ["A", "B", "[/bold]"], "missing": "B"}}
@@ -448,3 +448,23 @@ def test_a_point_that_says_it_equals_another_is_read_by_itself() -> None:
         5,
         3,
     ]
+
+
+class Posing:
+    """Says that it is this text."""
+
+    def __eq__(self, other: object) -> bool:
+        return other == "5"
+
+    def __hash__(self) -> int:
+        return hash("5")
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_value_that_says_it_equals_a_text_is_read_by_itself(at_once: bool) -> None:
+    """Whether another row has put that text into the cache is nothing to it."""
+    schema = Schema.from_mapping({"x": {"grid": [2], "missing": "own value"}})
+    for text in ("5", "1"):
+        rows = [(line, ["1", text]) for line in range(1, 20)] + [(20, ["1", Posing()])]
+        found = events_of(iter(rows), Stumps(schema, 1), Columns(label="y"), at_once=at_once)
+        assert [each.line for each in found if isinstance(each, BadRow)] == [20]

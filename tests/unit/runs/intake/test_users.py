@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
+from enum import Enum
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +28,34 @@ from littlestone.runs.intake.users import NAMELESS, canonical_user, promise_of, 
 
 MOST = 2
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=500, epsilon=1.0, max_contributions=MOST)
+
+
+class Name(str, Enum):  # noqa: UP042 - str() of a StrEnum would hide what is tested
+    ANN = "Ann"
+
+
+class Number(int, Enum):
+    ONE = 1
+
+
+class Moody(Decimal):
+    """Prints as another number each time."""
+
+    def __str__(self) -> str:
+        return str(next(OTHERS))
+
+
+OTHERS = count()
 LOOKS = {
-    "one": (1, 1.0, "1", " 1 ", "01", "1e0", "+1", "1.00", Decimal("1.0"), "１", "1\u200d"),
+    "one": (1, 1.0, "1", " 1 ", "01", "1e0", "+1", "1.00", Decimal("1.0"), "１", "1\u200d",
+            Number.ONE, Moody(1), Moody("1.0")),
     "large": (10**40, "1" + 40 * "0", "1e40", Decimal("1E+40")),
-    "ann": ("Ann", "ann", "ANN ", "\tann", "ann\u200b", "a\u00adnn", "\u202eann", "ann\ufe0f"),
+    "ann": ("Ann", "ann", "ANN ", "\tann", "ann\u200b", "a\u00adnn", "\u202eann", "ann\ufe0f",
+            "ann\u2800", "a\u2065nn", "ann\ufff0", "an\U000e0080n", Name.ANN),
     "ann lee": ("Ann Lee", "ann  lee", "ann\u00a0lee", "ann \u200b lee", "ann\tlee\x00"),
     "yes": (True, "true", "TRUE"),
-    "nobody": (None, "", "  "),
-}
+    "nobody": (None, "", "  ", "\u2800", "\U000e0fff"),
+}  # fmt: skip
 names = st.one_of(st.text(max_size=6), st.integers(), st.floats(), st.sampled_from(LOOKS["one"]))
 
 
