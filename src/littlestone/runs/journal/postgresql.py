@@ -50,6 +50,13 @@ SELECT (SELECT oid::int8 FROM pg_database WHERE datname = current_database()) <<
 _PAGE: Final = {BLOCKS: 8}  # entries that are fetched at once; blocks are large
 _USUAL_PAGE: Final = 1000
 _DRAFT: Final = "[0-9a-f]" * 16
+PASSING: Final = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.IdleInTransactionSessionTimeout,
+    psycopg.errors.ReadOnlySqlTransaction,
+)
+"""Errors that pass: also of a standby, or of a server whose full disk stops all writes."""
 
 
 def connect(dsn: str) -> "psycopg.Connection[Any]":
@@ -58,6 +65,9 @@ def connect(dsn: str) -> "psycopg.Connection[Any]":
         connection = psycopg.connect(dsn, autocommit=True, application_name="littlestone")
         # Whatever the server's default: who waited for a lock must see what was committed.
         connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        (durable,) = one(connection, "SHOW synchronous_commit")
+        if durable == "off":  # a mark ahead of the database would reject it forever
+            connection.execute("SET synchronous_commit = on")
         return connection
     except psycopg.OperationalError as problem:
         raise UnreachableError(f"the database cannot be reached: {_reason(problem)}") from None
@@ -228,9 +238,6 @@ class PostgresJournal(PostgresReading):
         try:
             super().__init__(place, connection)
             with refusing(place):
-                (durable,) = one(connection, "SHOW synchronous_commit")
-                if durable == "off":  # a mark ahead of the database would reject it forever
-                    connection.execute("SET synchronous_commit = on")
                 self._lock()
                 self._about, self._branch = self._row()
         except BaseException:
@@ -324,7 +331,7 @@ def refusing(where: object) -> Iterator[None]:
         raise StoreError(f"{where} already has an entry that is to be written") from None
     except psycopg.errors.UndefinedTable as problem:
         raise _NoTablesError(f"{where} cannot be used: {_first_line(problem)}") from None
-    except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
+    except PASSING as problem:
         raise UnreachableError(f"{where} cannot be reached: {_first_line(problem)}") from None
     except (psycopg.Error, OSError) as problem:
         raise StoreError(f"{where} cannot be used: {_first_line(problem)}") from None
