@@ -131,7 +131,7 @@ class Runs:
         for place in sorted(self.folder.iterdir()):
             if place.name.startswith(DRAFT):
                 self._delete(place)  # left by a service that was killed; it has read nothing
-            elif (place / TERMS).is_file():
+            elif _has_terms(place):
                 self._open(place)
 
     def lock(self) -> None:
@@ -391,6 +391,14 @@ def _write_lines(path: Path, lines: list[str]) -> None:
         return
     write_whole(path, "".join(f"{line}\n" for line in lines))
     sync_folder(path.parent)
+
+
+def _has_terms(place: Path) -> bool:
+    """Return whether a folder is that of a run, as far as its name tells if it is closed."""
+    try:
+        return (place / TERMS).is_file()
+    except OSError:  # of another user, as lost+found is, or on a disk that fails
+        return NAME.fullmatch(place.name) is not None
 
 
 def _is_taken(place: Path) -> bool:
