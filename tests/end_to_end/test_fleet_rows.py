@@ -9,7 +9,7 @@ import pytest
 from tests.fleets import NEEDS_A_SERVER, SHARDS, Fleet, emptied, littlestone, uninterrupted
 from tests.server import Server
 
-from littlestone.errors import RollbackError, StoreError
+from littlestone.errors import RollbackError, SnapshotError, StoreError
 from littlestone.runs.fleet import database
 from littlestone.runs.fleet.blocks import shard_of
 from littlestone.runs.fleet.keyed import key_name
@@ -212,6 +212,33 @@ def test_events_in_the_queue_of_another_shard_are_refused(fleet: Fleet) -> None:
             "UPDATE littlestone.queue SET shard = (shard + %s) %% %s", (SHARDS - 1, SHARDS)
         )
     assert fleet.work() == 1 and fleet.status()["keys"] == 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "stopped"),
+    [("block = '\\x00'", {0, 4}), ("shard = (shard + 1) %% 8", {0, 1, 4, 5})],
+    ids=["damaged", "moved"],
+)
+def test_damaged_rows_of_the_queue_stop_no_other_shard(
+    fleet: Fleet, damage: str, stopped: set[int]
+) -> None:
+    put_everywhere(fleet, 1)
+    fleet.work()
+    put_everywhere(fleet, 2)
+    with database.connect(fleet.server.dsn) as connection:
+        connection.execute(
+            f"UPDATE littlestone.queue SET {damage} WHERE shard = ANY(%s)", ([0, 4],)
+        )
+        with pytest.raises((StoreError, SnapshotError), match=r"damaged|altered"):
+            fleet.work()
+        rows = connection.execute("SELECT shard, rounds FROM littlestone.states").fetchall()
+    assert {shard for shard, _ in rows} == set(range(SHARDS))
+    assert all(rounds == (1 if shard in stopped else 2) for shard, rounds in rows)
+
+
+def put_everywhere(fleet: Fleet, number: int) -> None:
+    count = len(OTHERS)
+    fleet.put(OTHERS, [number] * count, [3] * count, [0] * count)
 
 
 def test_a_release_that_nobody_published_is_no_traceback(fleet: Fleet) -> None:

@@ -16,7 +16,13 @@ from typing import Any, Final
 
 import psycopg
 
-from littlestone.errors import HorizonExceededError, RollbackError, SnapshotError, StoreError
+from littlestone.errors import (
+    HorizonExceededError,
+    LittlestoneError,
+    RollbackError,
+    SnapshotError,
+    StoreError,
+)
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness.word_sources import labelled_keys
 from littlestone.runs.fleet.blocks import Block, Waiting, in_turn, shard_of
@@ -75,14 +81,17 @@ class Worker:
         self._height_key, self._page_key = labelled_keys(self.secret, label, count=2)
 
     def work(self) -> int:
-        """Take one turn at each shard; return the number of events, 0 if there is nothing to do."""
+        """Take one turn at each shard; return the number of events, 0 if there is nothing to do.
+
+        What is damaged in one shard is raised when the others have nothing left to do.
+        """
         # A rejected key may have been repaired: a new worker looks at held events, too.
         query = "SELECT DISTINCT shard FROM littlestone.queue WHERE NOT held OR %s"
         found = self.connection.execute(query, (not self._looked_behind_gaps,))
         self._looked_behind_gaps, shards = True, [shard for (shard,) in found]
         # Each worker begins elsewhere, so that they rarely compete for a shard.
         start = self.connection.info.backend_pid * 7 % (len(shards) or 1)
-        taken = 0
+        taken, damage = 0, list[LittlestoneError]()
         for shard in shards[start:] + shards[:start]:
             with shard_lock(self.connection, self.terms.identity, shard) as mine:
                 if not mine:
@@ -90,11 +99,18 @@ class Worker:
                 try:
                     taken += self._turn(shard)
                 except psycopg.errors.IntegrityError:  # its message contains the bytes of a key
-                    raise StoreError(
+                    words = (
                         f"shard {shard} of the database holds a row that no worker wrote: a row "
                         f"to be written there exists already. Nothing was learned; restore the "
                         f"newest tables states and releases"
-                    ) from None
+                    )
+                    damage.append(StoreError(words))
+                except RollbackError:  # the others may have been put back, too
+                    raise
+                except LittlestoneError as problem:
+                    damage.append(problem)
+        if damage and not taken:
+            raise damage[0]
         return taken
 
     def raise_refused(self) -> None:
