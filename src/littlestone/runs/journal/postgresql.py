@@ -62,7 +62,12 @@ PASSING: Final = (
 def connect(dsn: str) -> "psycopg.Connection[Any]":
     """Connect; each statement is a transaction unless one was begun."""
     try:
-        connection = psycopg.connect(dsn, autocommit=True, application_name="littlestone")
+        connection = psycopg.connect(
+            dsn,
+            autocommit=True,
+            application_name="littlestone",
+            client_encoding="UTF8",  # in SQL_ASCII, the default of some servers, text is bytes
+        )
         # Whatever the server's default: who waited for a lock must see what was committed.
         connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         (durable,) = one(connection, "SHOW synchronous_commit")
