@@ -216,8 +216,13 @@ def test_events_in_the_queue_of_another_shard_are_refused(fleet: Fleet) -> None:
 
 @pytest.mark.parametrize(
     ("damage", "stopped"),
-    [("block = '\\x00'", {0, 4}), ("shard = (shard + 1) %% 8", {0, 1, 4, 5})],
-    ids=["damaged", "moved"],
+    [
+        ("block = '\\x00'", {0, 4}),
+        ("shard = (shard + 1) %% 8", {0, 1, 4, 5}),
+        ("shard = 8", {0, 4}),
+        ("shard = -1", {0, 4}),
+    ],
+    ids=["damaged", "moved", "beyond", "before"],
 )
 def test_damaged_rows_of_the_queue_stop_no_other_shard(
     fleet: Fleet, damage: str, stopped: set[int]

@@ -93,6 +93,10 @@ class Worker:
         start = self.connection.info.backend_pid * 7 % (len(shards) or 1)
         taken, damage = 0, list[LittlestoneError]()
         for shard in shards[start:] + shards[:start]:
+            if shard not in range(self.terms.shards):
+                words = f"the table queue was altered: it has rows of shard {shard}; restore them"
+                damage.append(StoreError(words))
+                continue
             with shard_lock(self.connection, self.terms.identity, shard) as mine:
                 if not mine:
                     continue
