@@ -5,6 +5,7 @@ import errno
 import json
 import shutil
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from littlestone.errors import StoreError
 from littlestone.http import run_thread
 from littlestone.http.client import ServiceError
 from littlestone.http.service import Role
+from littlestone.locks import lock
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.runs.book import Book
 from littlestone.runs.durable import DurableRun
@@ -106,6 +108,24 @@ def test_a_run_that_cannot_be_removed_goes_on(
         assert [entry.opened for entry in book.entries()] == [False]
         assert served.client().remove("a") == {"removed": "a"}
         assert book.entries() == [] and list((tmp_path / "runs").iterdir()) == []
+
+
+def test_a_run_waits_for_its_book(
+    tmp_path: Path, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All runs of a service lock it at the start, and a thousand take longer than its patience."""
+    monkeypatch.setattr("littlestone.runs.book._PATIENCE", 0.0)
+    monkeypatch.setattr(run_thread, "FIRST_PAUSE", 0.01)
+    with serving(tmp_path / "runs", book=book) as served:
+        assert served.raw("POST", "/runs", body(name="a", **KEYS))[0] == 201
+        assert served.client().send("a", "x", 1)["round"] == 1
+    with ExitStack() as held:
+        lock(held.enter_context(book.path.open("r+b")))
+        with serving(tmp_path / "runs", book=book) as served:
+            until(lambda: health(served) == (200, 1))
+            held.close()
+            until(lambda: health(served) == (200, 0))
+            assert served.client().send("a", "y", 1)["round"] == 2
 
 
 def test_a_copy_of_a_removed_run_reads_nothing(tmp_path: Path, book: Book) -> None:
