@@ -10,20 +10,14 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from littlestone.choose.request import Request
-from littlestone.errors import (
-    InUseError,
-    LittlestoneError,
-    RollbackError,
-    StoreError,
-    UnreachableError,
-)
+from littlestone.errors import LittlestoneError, RollbackError, StoreError
 from littlestone.http.run_thread import RunThread, Unavailable, event_reader
 from littlestone.http.visible import Visible
 from littlestone.learners.forms import canonical_form
@@ -319,8 +313,7 @@ class Runs:
                 raise StoreError(f"{store} is missing; restore it together with its mark") from gone
             run = self._resumed(terms, recipe)
             if run.rounds or self._book is None:
-                with _waiting_for_the_book():
-                    enter(self._book, run, store)
+                enter(self._book, run, store)
             return run
 
         visible = Visible(every=terms.publish_every, file=place / SHOWN)
@@ -362,8 +355,7 @@ class Runs:
             for number, when in enumerate(said if self._book is not None else (), start=1):
                 assert self._book is not None
                 words = f"adopted on {when}: its owner says that no other copy of it was continued"
-                with _waiting_for_the_book():
-                    self._book.note(f"{run.identity} adopted {number}", store, words)
+                self._book.note(f"{run.identity} adopted {number}", store, words)
         except BaseException:
             run.close()
             raise
@@ -384,15 +376,6 @@ class Runs:
         if self._book is not None:
             with suppress(StoreError):  # there is nothing to release
                 self._book.give_back(self._store(name))
-
-
-@contextmanager
-def _waiting_for_the_book() -> Iterator[None]:
-    """Let a run wait for the book, which all runs of a store lock when the service starts."""
-    try:
-        yield
-    except InUseError as problem:
-        raise UnreachableError(str(problem)) from None
 
 
 def _lines(path: Path) -> list[str]:

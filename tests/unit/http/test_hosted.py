@@ -216,6 +216,21 @@ def test_a_run_comes_back_when_there_is_a_disk_again(
             client.send("abuse", "c", 1)  # and the service can be stopped while it waits
 
 
+def test_a_run_comes_back_when_a_command_has_read_its_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_thread, "FIRST_PAUSE", 0.01)
+    with serving(tmp_path) as served:
+        assert with_keys(served).send("abuse", "a", 1)["round"] == 1
+        recipe = served.service.runs.recipe("abuse")
+    reading = DurableRun.resume(recipe, tmp_path / "abuse" / "store")
+    with serving(tmp_path) as served:
+        until(lambda: served.raw("GET", "/runs/abuse")[0] == 503)
+        reading.close()
+        until(lambda: served.raw("GET", "/runs/abuse")[0] == 200)
+        assert served.client().send("abuse", "b", 1)["round"] == 2
+
+
 def test_a_store_that_goes_while_it_is_served_is_waited_for_and_not_begun_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
