@@ -46,6 +46,24 @@ def without_writes(server: Server) -> Iterator[None]:
             connection.execute(f"{database} RESET default_transaction_read_only")
 
 
+@contextmanager
+def dropping(server: Server, table: str) -> Iterator[None]:
+    """A trigger on the table drops each row that is written, and says nothing."""
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute(
+            "CREATE OR REPLACE FUNCTION public.dropping() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RETURN NULL; END $$"
+        )
+        connection.execute(
+            f"CREATE TRIGGER dropping BEFORE INSERT OR UPDATE ON {table} "
+            f"FOR EACH ROW EXECUTE FUNCTION public.dropping()"
+        )
+        try:
+            yield
+        finally:
+            connection.execute(f"DROP TRIGGER dropping ON {table}")
+
+
 class Fleet:
     """A fresh fleet in the server's database."""
 

@@ -6,7 +6,15 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.fleets import NEEDS_A_SERVER, SHARDS, Fleet, emptied, littlestone, uninterrupted
+from tests.fleets import (
+    NEEDS_A_SERVER,
+    SHARDS,
+    Fleet,
+    dropping,
+    emptied,
+    littlestone,
+    uninterrupted,
+)
 from tests.server import Server
 
 from littlestone.errors import RollbackError, SnapshotError, StoreError
@@ -239,6 +247,33 @@ def test_damaged_rows_of_the_queue_stop_no_other_shard(
         rows = connection.execute("SELECT shard, rounds FROM littlestone.states").fetchall()
     assert {shard for shard, _ in rows} == set(range(SHARDS))
     assert all(rounds == (1 if shard in stopped else 2) for shard, rounds in rows)
+
+
+@pytest.mark.parametrize("table", ["states", "releases", "pages", "shards"])
+def test_rows_that_a_trigger_drops_are_missed_before_the_commit(fleet: Fleet, table: str) -> None:
+    """Otherwise releases were lost, and states or the whole shard rejected ever after."""
+    events = {"a": [(3, 0), (60, 1)], "b": [(5, 0)]}
+    fleet.put(["a"], [1], [3], [0])
+    fleet.work()
+    fleet.put(["a", "b"], [2, 1], [60, 5], [1, 0])
+    with (
+        dropping(fleet.server, f"littlestone.{table}"),
+        pytest.raises(StoreError, match=f"rows of the table .*{table}, so nothing was changed"),
+    ):
+        fleet.work()
+    fleet.work()
+    assert fleet.content() == uninterrupted(fleet, events) and not fleet.refused
+
+
+def test_no_event_is_acknowledged_that_a_trigger_drops(fleet: Fleet) -> None:
+    with (
+        dropping(fleet.server, "littlestone.queue"),
+        pytest.raises(StoreError, match="0 of 1 rows of the table queue"),
+    ):
+        fleet.put(["a"], [1], [3], [0])
+    fleet.put([], [], [], [])
+    fleet.put(["a"], [1], [3], [0])
+    assert fleet.work() == 1
 
 
 def put_everywhere(fleet: Fleet, number: int) -> None:

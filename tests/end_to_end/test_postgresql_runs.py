@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.fleets import NEEDS_A_SERVER
+from tests.fleets import NEEDS_A_SERVER, dropping
 from tests.journal_battery import CHECKS, EVENTS, RECIPE, frequent_checkpoints, taken
 from tests.patience import until
 from tests.postgresql_bench import PostgresBench
@@ -228,6 +228,20 @@ def test_a_refused_start_leaves_nothing_behind(bench: PostgresBench, tmp_path: P
     with pytest.raises(StoreError, match="cannot be reached"):
         DurableRun.start(RECIPE, place)
     assert list(tmp_path.glob("*secret*")) == []
+
+
+def test_a_branch_that_a_trigger_drops_is_missed_before_the_mark_has_it(
+    bench: PostgresBench,
+) -> None:
+    place = bench.place()
+    taken(place, EVENTS[:8])
+    with (
+        dropping(bench.server, "littlestone_runs.runs"),
+        pytest.raises(StoreError, match="0 of 1 rows of the table runs"),
+    ):
+        DurableRun.resume(RECIPE, place)
+    taken(place, EVENTS[:12])
+    assert read_progress(place)[0] == 12
 
 
 def test_a_database_without_an_encoding_is_like_any_other(

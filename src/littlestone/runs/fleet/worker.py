@@ -31,6 +31,7 @@ from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
 from littlestone.runs.fleet.page_tree import EMPTY_ROOT, PageTree
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
+from littlestone.runs.journal.postgresql import require_written
 from littlestone.runs.journal.records import Release
 
 _MOST_BLOCKS: Final = 256  # of one turn
@@ -143,11 +144,12 @@ class Worker:
             if pages:
                 store_pages(self.connection, "littlestone", shard, pages)
             height = sealed(self._height_key, shard, height.commits + 1, root)
-            self.connection.execute(
+            updated = self.connection.execute(
                 "UPDATE littlestone.shards SET commits = %s, chain = %s, root = %s "
                 "WHERE shard = %s",
                 (*height, root, shard),
             )
+            require_written(updated.rowcount, 1, "shards")
             self.before_commit(turn)
         # After the commit and under the lock: a mark above the database would reject it forever.
         self.mark.raise_to(shard, height)
@@ -271,12 +273,13 @@ class Worker:
         connection = self.connection
         if turn.states:
             keys, rounds, states = map(list, zip(*turn.states, strict=True))
-            connection.execute(
+            updated = connection.execute(
                 "UPDATE littlestone.states AS old SET rounds = new.rounds, state = new.state "
                 "FROM unnest(%b::bytea[], %b::int8[], %b::bytea[]) AS new (key, rounds, state) "
                 "WHERE old.shard = %s AND old.key = new.key",
                 (keys, rounds, states, shard),
             )
+            require_written(updated.rowcount, len(keys), "states")
         if turn.created:
             self._copy(
                 "littlestone.states (shard, key, rounds, state)",
@@ -302,13 +305,12 @@ class Worker:
             )
 
     def _copy(self, table: str, types: list[str], rows: list[tuple[Any, ...]]) -> None:
-        with (
-            self.connection.cursor() as cursor,
-            cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy,
-        ):
-            copy.set_types(types)
-            for row in rows:
-                copy.write_row(row)
+        with self.connection.cursor() as cursor:
+            with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
+                copy.set_types(types)
+                for row in rows:
+                    copy.write_row(row)
+            require_written(cursor.rowcount, len(rows), table.partition(" ")[0])
 
 
 def _altered(shard: int, how: str) -> RollbackError:

@@ -316,9 +316,10 @@ class PostgresJournal(PostgresReading):
             )
             if found != self._branch or last != round_number:
                 raise StoreError(f"{self} was continued by another process in the meantime")
-            self._connection.execute(
+            done = self._connection.execute(
                 "UPDATE littlestone_runs.runs SET branch = %s WHERE run = %s", (branch, self._run)
             )
+            require_written(done.rowcount, 1, "runs")  # the mark is about to say so
 
 
 class _NoTablesError(StoreError):
@@ -357,6 +358,15 @@ def one(connection: "psycopg.Connection[Any]", query: str, *values: Any) -> tupl
     row: tuple[Any, ...] | None = connection.execute(query, values or None).fetchone()
     assert row is not None
     return row
+
+
+def require_written(count: int, expected: int, table: str) -> None:
+    """Reject a transaction that wrote fewer rows than it should, before it is committed."""
+    if count != expected:
+        raise StoreError(
+            f"the database wrote {count} of {expected} rows of the table {table}, so nothing was "
+            f"changed: a trigger or a rule drops rows. Remove it"
+        )
 
 
 def _first_line(problem: Exception) -> str:
