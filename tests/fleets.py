@@ -2,7 +2,8 @@
 
 import zlib
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,39 @@ def emptied(server: Server) -> None:
     """Without any fleet or blocklist."""
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         connection.execute("DROP SCHEMA IF EXISTS littlestone, littlestone_blocklist CASCADE")
+
+
+@contextmanager
+def without_writes(server: Server) -> Iterator[None]:
+    """New sessions only read, as on a standby or where a full disk stopped all writes."""
+    database = "ALTER DATABASE postgres"
+    others = "FROM pg_stat_activity WHERE datname = 'postgres' AND pid <> pg_backend_pid()"
+    writing = f"{server.dsn} options='-c default_transaction_read_only=off'"
+    with psycopg.connect(writing, autocommit=True) as connection:
+        connection.execute(f"{database} SET default_transaction_read_only = on")
+        connection.execute(f"SELECT pg_terminate_backend(pid) {others}")
+        try:
+            yield
+        finally:
+            connection.execute(f"{database} RESET default_transaction_read_only")
+
+
+@contextmanager
+def dropping(server: Server, table: str) -> Iterator[None]:
+    """A trigger on the table drops each row that is written, and says nothing."""
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute(
+            "CREATE OR REPLACE FUNCTION public.dropping() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RETURN NULL; END $$"
+        )
+        connection.execute(
+            f"CREATE TRIGGER dropping BEFORE INSERT OR UPDATE ON {table} "
+            f"FOR EACH ROW EXECUTE FUNCTION public.dropping()"
+        )
+        try:
+            yield
+        finally:
+            connection.execute(f"DROP TRIGGER dropping ON {table}")
 
 
 class Fleet:

@@ -148,6 +148,20 @@ def test_an_address_that_cannot_be_read_is_not_repeated() -> None:
         assert "hunter2" not in str(told.value)
 
 
+def test_a_server_that_does_not_sync_is_made_to(fleet: Fleet) -> None:
+    """A mark ahead of what survived a crash would reject the fleet forever."""
+    dsn = f"{fleet.server.dsn} options='-c synchronous_commit=off'"
+    with database.connect(dsn) as connection:
+        assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
+
+
+def test_a_role_without_an_encoding_is_like_any_other(server: Server, tmp_path: Path) -> None:
+    fleet = Fleet(server, tmp_path, users="Käufer")
+    dsn = f"{server.dsn} options='-c client_encoding=SQL_ASCII'"
+    with database.connect(dsn) as connection:
+        assert database.terms_of(connection) == fleet.terms
+
+
 def test_two_workers_with_one_session_lose_nothing(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,10 +6,18 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.fleets import NEEDS_A_SERVER, SHARDS, Fleet, emptied, littlestone, uninterrupted
+from tests.fleets import (
+    NEEDS_A_SERVER,
+    SHARDS,
+    Fleet,
+    dropping,
+    emptied,
+    littlestone,
+    uninterrupted,
+)
 from tests.server import Server
 
-from littlestone.errors import RollbackError, StoreError
+from littlestone.errors import RollbackError, SnapshotError, StoreError
 from littlestone.runs.fleet import database
 from littlestone.runs.fleet.blocks import shard_of
 from littlestone.runs.fleet.keyed import key_name
@@ -212,6 +220,65 @@ def test_events_in_the_queue_of_another_shard_are_refused(fleet: Fleet) -> None:
             "UPDATE littlestone.queue SET shard = (shard + %s) %% %s", (SHARDS - 1, SHARDS)
         )
     assert fleet.work() == 1 and fleet.status()["keys"] == 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "stopped"),
+    [
+        ("block = '\\x00'", {0, 4}),
+        ("shard = (shard + 1) %% 8", {0, 1, 4, 5}),
+        ("shard = 8", {0, 4}),
+        ("shard = -1", {0, 4}),
+    ],
+    ids=["damaged", "moved", "beyond", "before"],
+)
+def test_damaged_rows_of_the_queue_stop_no_other_shard(
+    fleet: Fleet, damage: str, stopped: set[int]
+) -> None:
+    put_everywhere(fleet, 1)
+    fleet.work()
+    put_everywhere(fleet, 2)
+    with database.connect(fleet.server.dsn) as connection:
+        connection.execute(
+            f"UPDATE littlestone.queue SET {damage} WHERE shard = ANY(%s)", ([0, 4],)
+        )
+        with pytest.raises((StoreError, SnapshotError), match=r"damaged|altered"):
+            fleet.work()
+        rows = connection.execute("SELECT shard, rounds FROM littlestone.states").fetchall()
+    assert {shard for shard, _ in rows} == set(range(SHARDS))
+    assert all(rounds == (1 if shard in stopped else 2) for shard, rounds in rows)
+
+
+@pytest.mark.parametrize("table", ["states", "releases", "pages", "shards"])
+def test_rows_that_a_trigger_drops_are_missed_before_the_commit(fleet: Fleet, table: str) -> None:
+    """Otherwise releases were lost, and states or the whole shard rejected ever after."""
+    events = {"a": [(3, 0), (60, 1)], "b": [(5, 0)]}
+    fleet.put(["a"], [1], [3], [0])
+    fleet.work()
+    fleet.put(["a", "b"], [2, 1], [60, 5], [1, 0])
+    with (
+        dropping(fleet.server, f"littlestone.{table}"),
+        pytest.raises(StoreError, match=f"rows of the table .*{table}, so nothing was changed"),
+    ):
+        fleet.work()
+    fleet.work()
+    assert fleet.content() == uninterrupted(fleet, events) and not fleet.refused
+
+
+def test_no_event_is_acknowledged_that_a_trigger_drops(fleet: Fleet) -> None:
+    with (
+        dropping(fleet.server, "littlestone.queue"),
+        pytest.raises(StoreError, match="0 of 1 rows of the table queue"),
+    ):
+        fleet.put(["a"], [1], [3], [0])
+    fleet.put([], [], [], [])
+    fleet.put(["a"], [1], [3], [0])
+    assert fleet.work() == 1
+
+
+def put_everywhere(fleet: Fleet, number: int) -> None:
+    count = len(OTHERS)
+    fleet.put(OTHERS, [number] * count, [3] * count, [0] * count)
 
 
 def test_a_release_that_nobody_published_is_no_traceback(fleet: Fleet) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.fleets import NEEDS_A_SERVER
+from tests.fleets import NEEDS_A_SERVER, without_writes
 from tests.patience import until
 from tests.server import Server
 from tests.unit.http.served import serving
 
+from littlestone.http import run_thread
 from littlestone.runs.journal.places import place_of
 from littlestone.runs.journal.run_log import read_progress
 
@@ -162,3 +163,21 @@ def test_a_service_waits_for_its_database(server: Server) -> None:
         until(lambda: sent(b"b") == 200)
         rounds = read_progress(place_of(address(server, "served/one/secret")))[0]
         assert rounds == 2  # each once
+
+
+def test_a_service_waits_for_a_database_that_only_reads(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_thread, "FIRST_PAUSE", 0.05)
+    made = {"class": "thresholds:64", "rounds": 1000, "epsilon": 8.0}
+    with serving(address(server, "served")) as served:
+        served.client()._json("POST", "/runs", {"name": "one", **made})
+
+        def sent(name: bytes) -> int:
+            return served.raw("POST", "/runs/one/events", b'{"id": "%s", "x": 5, "y": 1}' % name)[0]
+
+        assert sent(b"a") == 200
+        with without_writes(server):
+            assert sent(b"b") == 503
+            until(lambda: served.raw("GET", "/runs/one")[0] == 503)
+        until(lambda: sent(b"b") == 200)

@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.fleets import NEEDS_A_SERVER
+from tests.fleets import NEEDS_A_SERVER, dropping
 from tests.journal_battery import CHECKS, EVENTS, RECIPE, frequent_checkpoints, taken
 from tests.patience import until
 from tests.postgresql_bench import PostgresBench
@@ -18,7 +18,7 @@ from littlestone.errors import RollbackError, StoreError
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.journal.postgresql import PostgresPlace
 from littlestone.runs.journal.protocol import Entry
-from littlestone.runs.journal.run_log import read_log
+from littlestone.runs.journal.run_log import read_log, read_progress
 
 __all__ = ["frequent_checkpoints"]
 pytestmark = NEEDS_A_SERVER
@@ -228,6 +228,34 @@ def test_a_refused_start_leaves_nothing_behind(bench: PostgresBench, tmp_path: P
     with pytest.raises(StoreError, match="cannot be reached"):
         DurableRun.start(RECIPE, place)
     assert list(tmp_path.glob("*secret*")) == []
+
+
+def test_a_branch_that_a_trigger_drops_is_missed_before_the_mark_has_it(
+    bench: PostgresBench,
+) -> None:
+    place = bench.place()
+    taken(place, EVENTS[:8])
+    with (
+        dropping(bench.server, "littlestone_runs.runs"),
+        pytest.raises(StoreError, match="0 of 1 rows of the table runs"),
+    ):
+        DurableRun.resume(RECIPE, place)
+    taken(place, EVENTS[:12])
+    assert read_progress(place)[0] == 12
+
+
+def test_a_database_without_an_encoding_is_like_any_other(
+    bench: PostgresBench, tmp_path: Path
+) -> None:
+    """It is what initdb makes without a locale; there text was bytes, and no branch was known."""
+    with psycopg.connect(bench.server.dsn, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS plain")
+        connection.execute("CREATE DATABASE plain ENCODING 'SQL_ASCII' TEMPLATE template0")
+    dsn = bench.server.dsn.replace("dbname=postgres", "dbname=plain")
+    place = PostgresPlace(dsn, tmp_path / "run.secret")
+    taken(place, EVENTS[:8])
+    taken(place, EVENTS[:12])
+    assert read_progress(place)[0] == 12
 
 
 def test_many_runs_share_a_database(bench: PostgresBench) -> None:

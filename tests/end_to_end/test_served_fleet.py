@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.fleets import NEEDS_A_SERVER, Fleet, uninterrupted
+from tests.fleets import NEEDS_A_SERVER, Fleet, uninterrupted, without_writes
 from tests.patience import PATIENCE
 from tests.server import Server
 from tests.unit.http.served import Served, serving
@@ -134,6 +134,17 @@ def test_a_database_that_is_gone_is_told_and_found_again(fleet: Fleet, served: S
     finally:
         fleet.server.start()
     assert served.raw("GET", "/fleet", None, Role.READER)[0] == 200
+
+
+def test_a_database_that_only_reads_is_told_and_found_again(fleet: Fleet, served: Served) -> None:
+    """A session that began on a standby would stay there."""
+    assert sent(served, events(count=1))[0] == 200
+    with without_writes(fleet.server):
+        served.raw("GET", "/fleet", None, Role.READER)  # finds out that its session has ended
+        for _ in range(2):
+            assert served.raw("GET", "/fleet", None, Role.READER)[0] == 200
+            assert sent(served, events(count=2))[0] == 503
+    assert sent(served, events(count=2))[0] == 200
 
 
 @pytest.mark.parametrize("fleet", ["customer"], indirect=True)

@@ -106,11 +106,11 @@ def run(
     )
     # The address and the folder are locked, so tokens may be shown and used.
     if made:
+        if tokens_to is not None:  # first: a saved hash of a lost token would lock everyone out
+            save_each(made, tokens_to)
         if token_file is not None:
             tokens.save(token_file)
-        if tokens_to is not None:
-            save_each(made, tokens_to)
-        else:
+        if tokens_to is None:
             typer.echo("\n".join(["tokens, shown once:", *token_lines(made)]))
     scheme = "http" if tls_cert is None else "https"
     url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{service.port}"

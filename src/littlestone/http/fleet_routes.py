@@ -33,6 +33,7 @@ from littlestone.runs.fleet.page_tree import given_users
 from littlestone.runs.fleet.per_key import PerKey
 from littlestone.runs.fleet.terms import recipe_of
 from littlestone.runs.intake.users import canonical_user
+from littlestone.runs.journal.postgresql import PASSING
 from littlestone.runs.journal.records import Release
 from littlestone.runs.published import release_line
 
@@ -122,7 +123,7 @@ class FleetRoutes:
                 # While a large file is loaded, only the sender of an event waits for the lock.
                 self._connection.execute("SET lock_timeout = '1s'")
             return question(self._connection)
-        except (psycopg.OperationalError, psycopg.InterfaceError):
+        except PASSING:
             if self._connection is not None:
                 self._connection.close()
             # Events have numbers, so sending them again changes nothing.

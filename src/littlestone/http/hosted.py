@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
@@ -130,7 +131,7 @@ class Runs:
         for place in sorted(self.folder.iterdir()):
             if place.name.startswith(DRAFT):
                 self._delete(place)  # left by a service that was killed; it has read nothing
-            elif (place / TERMS).is_file():
+            elif _has_terms(place):
                 self._open(place)
 
     def lock(self) -> None:
@@ -217,7 +218,12 @@ class Runs:
             thread = self.usable(name)
             if not await thread.retire():
                 return False
-            await self._undo(name, thread)
+            try:
+                await self._undo(name, thread)
+            except Unavailable:  # the run is still there, but its thread is closed
+                terms, recipe = self._terms[name], self._recipes[name]
+                self._host(terms, recipe, self._thread_of(terms, recipe))
+                raise
             del self.threads[name], self._terms[name], self._recipes[name]
             self._adoptions.pop(name, None)
         return True
@@ -226,12 +232,17 @@ class Runs:
         """Delete a run that has read no event."""
         thread.visible.stop()
         await thread.close()
-        await asyncio.to_thread(self._discard, name)
+        try:
+            await asyncio.to_thread(self._discard, name)
+        except OSError as problem:
+            _LOG.error("run %s cannot be deleted: %s", name, problem)
+            raise Unavailable("the run cannot be deleted; see the log of the service") from None
 
     def _discard(self, name: str) -> None:
-        gone = Path(tempfile.mkdtemp("", DRAFT, self.folder))
+        gone = self.folder / f"{DRAFT}{secrets.token_hex(8)}"
         (self.folder / name).rename(gone)
-        sync_folder(self.folder)
+        with suppress(OSError):  # if the run comes back, it asks the book again
+            sync_folder(self.folder)
         self._delete(gone)
         self._give_back(name)
 
@@ -380,6 +391,14 @@ def _write_lines(path: Path, lines: list[str]) -> None:
         return
     write_whole(path, "".join(f"{line}\n" for line in lines))
     sync_folder(path.parent)
+
+
+def _has_terms(place: Path) -> bool:
+    """Return whether a folder is that of a run, as far as its name tells if it is closed."""
+    try:
+        return (place / TERMS).is_file()
+    except OSError:  # of another user, as lost+found is, or on a disk that fails
+        return NAME.fullmatch(place.name) is not None
 
 
 def _is_taken(place: Path) -> bool:

@@ -4,7 +4,7 @@ Opening a connection needs no token, so each one is bounded in memory and in tim
 arrive in time, data after a response must end, and the client must read the response. Bodies are
 bounded where they are read. Connections that have shown no token are *strangers*: they never fill
 the share that is reserved for clients with a token, and of the strangers that wait for a head the
-oldest gives way to a new one.
+oldest gives way to a new one. A stranger in its TLS handshake waits, too.
 """
 
 import asyncio
@@ -129,15 +129,17 @@ class Admission:
     def __init__(self, most: int, known: Callable[[Headers], bool] | None = None) -> None:
         self._most, self._known = most, known
         self._strangers = most if known is None else most - most // RESERVED
-        self._waiting: dict[Bounded, None] = {}  # strangers without a request, oldest first
+        # Strangers without a request, the oldest first.
+        self._waiting: dict[Bounded | Handshake, None] = {}
         self._busy: set[Bounded] = set()  # strangers with a request
         self._trusted: set[Bounded] = set()
 
-    def wait(self, connection: "Bounded") -> None:
+    def wait(self, connection: "Bounded | Handshake") -> None:
         """Add a connection that waits for a head; drop the oldest stranger if there is no room."""
-        if connection in self._trusted:
-            return
-        self._busy.discard(connection)
+        if isinstance(connection, Bounded):
+            if connection in self._trusted:
+                return
+            self._busy.discard(connection)
         self._waiting.pop(connection, None)
         self._waiting[connection] = None
         if len(self._waiting) + len(self._busy) + len(self._trusted) > self._most + SPARE:
@@ -155,16 +157,28 @@ class Admission:
             return len(self._trusted) <= self._most - min(len(self._busy), self._strangers)
         return len(self._busy) <= min(self._strangers, self._most - len(self._trusted))
 
-    def forget(self, connection: "Bounded") -> None:
-        """Remove a closed connection."""
+    def forget(self, connection: "Bounded | Handshake") -> None:
+        """Remove a closed connection, or a handshake that has ended."""
         self._waiting.pop(connection, None)
-        self._busy.discard(connection)
-        self._trusted.discard(connection)
+        if isinstance(connection, Bounded):
+            self._busy.discard(connection)
+            self._trusted.discard(connection)
 
     def _evict(self) -> None:
         oldest = next(iter(self._waiting))
         self.forget(oldest)
-        oldest.transport.abort()
+        oldest.abort()
+
+
+class Handshake:
+    """A connection in its TLS handshake, which a task makes."""
+
+    def __init__(self, task: "asyncio.Task[None]") -> None:
+        self._task = task
+
+    def abort(self) -> None:
+        """Close the connection."""
+        self._task.cancel()
 
 
 class Bounded(HttpToolsProtocol):
@@ -179,6 +193,10 @@ class Bounded(HttpToolsProtocol):
         """Start to wait for a request."""
         super().connection_made(transport)
         self._await_request()
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timers and leave the admission."""

@@ -173,8 +173,7 @@ class RunThread:
                 if not self._played(run, turn):
                     run.close()
                     run = None
-                    # The lock of this process may take a moment to be released.
-                    run = self._open(InUseError)
+                    run = self._open()
                     self._loop.call_soon_threadsafe(self._succeed, None)
                     self.visible.published(run)
         except BaseException as problem:
@@ -233,15 +232,19 @@ class RunThread:
         self._loop.call_soon_threadsafe(self._deliver, answers)
         return sure
 
-    def _open(self, *waited: type[LittlestoneError]) -> DurableRun:
-        """Open the run; wait for an absent or full disk or server, and raise most other errors."""
+    def _open(self) -> DurableRun:
+        """Open the run; wait for an absent or full disk or server, and raise most other errors.
+
+        The store and the book may be in use for a moment: by a command, by a session that a server
+        still holds, by other runs.
+        """
         pause = FIRST_PAUSE
         while True:
             try:
                 return self._opened()
             except LittlestoneError as problem:
                 absent = isinstance(problem.__cause__, OSError | sqlite3.OperationalError)
-                if not absent and not isinstance(problem, (UnreachableError, *waited)):
+                if not absent and not isinstance(problem, UnreachableError | InUseError):
                     raise
                 self._loop.call_soon_threadsafe(self._fail, problem)
                 if self._stop.wait(pause):

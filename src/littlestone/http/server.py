@@ -1,11 +1,13 @@
 """Start the service on an address, log its requests, stop it without losing acknowledged events."""
 
+import asyncio
 import errno
 import ipaddress
 import json
 import logging
 import resource
 import socket
+import ssl
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -19,8 +21,10 @@ from littlestone import require
 from littlestone.http.app import application
 from littlestone.http.limits import (
     MOST_CONNECTIONS,
+    PATIENCE,
     SPARE,
     Admission,
+    Handshake,
     Headers,
     bounded_by,
 )
@@ -30,14 +34,20 @@ from littlestone.runs.book import Book
 OTHER_FILES: Final = 200  # stores, logs and libraries
 MOST_FILES: Final = 1 << 16
 BACKLOG: Final = 2048
+PAUSE: Final = 0.1  # seconds after a connection that could not be accepted
 
 
 class Server(uvicorn.Server):
     """Listen from the start, and end streams when the server stops."""
 
-    def __init__(self, config: uvicorn.Config, sockets: Sequence[socket.socket]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, sockets: Sequence[socket.socket], admission: Admission
+    ) -> None:
         super().__init__(config)
         self.sockets = sockets
+        self._admission = admission
+        self._accepting = list[asyncio.Task[None]]()
+        self._encrypting = set[asyncio.Task[None]]()
 
     @property
     def port(self) -> int:
@@ -53,6 +63,57 @@ class Server(uvicorn.Server):
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until stopped."""
         super().run(sockets or list(self.sockets))
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen; with TLS accept here: uvicorn sees no connection before its handshake is done."""
+        context = self.config.ssl
+        await super().startup(sockets if context is None else [])
+        if context is not None:
+            accepting = [self._accept(one, context) for one in sockets or ()]
+            self._accepting = list(map(asyncio.get_running_loop().create_task, accepting))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop to accept, then finish the connections."""
+        ending = [*self._accepting, *self._encrypting]
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
+        await super().shutdown(sockets)
+
+    async def _accept(self, listener: socket.socket, context: ssl.SSLContext) -> None:
+        loop = asyncio.get_running_loop()
+        listener.setblocking(False)
+        while True:
+            try:
+                line, _ = await loop.sock_accept(listener)
+            except OSError:  # the client is gone, or there is no file for it
+                await asyncio.sleep(PAUSE)
+                continue
+            task = loop.create_task(self._encrypt(line, context))
+            self._encrypting.add(task)
+            task.add_done_callback(self._encrypting.discard)
+
+    async def _encrypt(self, line: socket.socket, context: ssl.SSLContext) -> None:
+        """Make the handshake of a connection, which the admission may end."""
+        task = asyncio.current_task()
+        assert task is not None
+        handshake = Handshake(task)
+        self._admission.wait(handshake)
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                self._protocol, line, ssl=context, ssl_handshake_timeout=PATIENCE
+            )
+        except OSError:  # the client speaks no TLS, or is gone
+            pass
+        finally:
+            self._admission.forget(handshake)
+
+    def _protocol(self) -> asyncio.Protocol:
+        made: Any = self.config.http_protocol_class
+        protocol: asyncio.Protocol = made(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return protocol
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop the service on a signal."""
@@ -148,6 +209,7 @@ def listening(
             those.
     """
     _allow_files(connections)
+    admission = Admission(connections, known)
     config = uvicorn.Config(
         app,
         host=host,
@@ -161,10 +223,10 @@ def listening(
         date_header=False,
         timeout_graceful_shutdown=10,
         backlog=BACKLOG,
-        http=bounded_by(Admission(connections, known)),
+        http=bounded_by(admission),
         ws="none",  # no route uses WebSockets, and these limits would not hold for them
     )
-    return Server(config, bound(host, port))
+    return Server(config, bound(host, port), admission)
 
 
 def bound(host: str, port: int) -> list[socket.socket]:

@@ -145,7 +145,8 @@ def save_each(tokens: Mapping[Role, str], folder: Path) -> None:
     """Write each token to a file named after its role, readable by its owner only."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for role, token in tokens.items():
-        file = os.open(folder / role, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        (folder / role).unlink(missing_ok=True)  # it may be a link, or others may read it
+        file = os.open(folder / role, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "w", encoding="ascii") as stream:
             stream.write(token)
 

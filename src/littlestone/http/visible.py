@@ -90,10 +90,11 @@ class Visible:
         """Add what was committed after the last call."""
         if run.newest.number == self._seen:
             return
+        # Before the lock: the event loop waits for it, and a server that holds the store may hang.
+        fresh = list(run.releases(after=self._seen))
         with self._lock:
-            fresh = list(run.releases(after=self._seen))
             self._committed.append((time.monotonic(), fresh, run.run.hypothesis))
-            self._seen = run.newest.number
+        self._seen = run.newest.number
         if self._every is None:
             self._loop.call_soon_threadsafe(self.show)
 

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import repeat
@@ -106,6 +107,7 @@ class DurableRun:
         self._feeding = Feeding(recipe, run, saved, None if users is None else log.counted)
         log.counted = b""  # it has 16 bytes for each event
         self._broken = False
+        self._turn = threading.Lock()
 
     @classmethod
     def start(
@@ -277,6 +279,20 @@ class DurableRun:
         An id that was taken before gets its earlier receipt and changes nothing; with another
         example it is an error. Bad input is rejected before anything changes.
         """
+        # Of two groups with the same rounds one would be in the learner and not in the log.
+        if not self._turn.acquire(blocking=False):
+            raise StoreError(
+                "another call of take is not done yet, and nothing of this group was taken; "
+                "use a lock where threads share a run"
+            )
+        try:
+            return self._taken(events, publish)
+        finally:
+            self._turn.release()
+
+    def _taken(
+        self, events: Sequence[Event], publish: Callable[[Release], None] | None
+    ) -> list[Receipt]:
         if self._broken:
             raise StoreError(
                 "an earlier error left this run in an unknown state; open the store again"

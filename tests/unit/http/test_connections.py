@@ -3,15 +3,19 @@
 import re
 import resource
 import socket
+import ssl
+import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.patience import PATIENCE, until
 from tests.unit.http.served import BUDGET, Served, serving
 
 from littlestone.http import limits
+from littlestone.http import server as http_server
 from littlestone.http.server import server
 from littlestone.http.service import Role, Tokens
 
@@ -110,6 +114,59 @@ def test_of_those_who_wait_the_oldest_gives_way(tmp_path: Path) -> None:
         lines[-1].sendall(HEALTH)
         assert beginning(lines[-1]) == b"HTTP/1.1 200"
         assert len(served.running.server_state.connections) <= 1 + limits.SPARE
+
+
+# Of a test, for localhost: it keeps no secret.
+CERTIFICATE = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0VwyPvp97+mI3FGg
+a3cSMRkVcSgrGQgWet5N+lSwjIqhRANCAAQre8flB8OgwIekXBDf/2dUQI4hCiTr
+moqIwJ465F9pAu1AW1sF3ckUknIWseIFqzf2Zcy54BUbnC4iJm4te1v1
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBmjCCAUGgAwIBAgIUNoKb+ZwILR8zUaM90dUsjD4Xo1EwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTExOTE2MTEwMloYDzIxMjYxMDI2
+MTYxMTAyWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQre8flB8OgwIekXBDf/2dUQI4hCiTrmoqIwJ465F9pAu1AW1sF3ckU
+knIWseIFqzf2Zcy54BUbnC4iJm4te1v1o28wbTAdBgNVHQ4EFgQUxAN+xuBDpCW1
+q/vubnUOOdJg6yYwHwYDVR0jBBgwFoAUxAN+xuBDpCW1q/vubnUOOdJg6yYwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhwR/AAABgglsb2NhbGhvc3QwCgYIKoZI
+zj0EAwIDRwAwRAIgUhNsnPeUPNVdBwHZvzdnEMqqzypJ1j9fu6XmQRRVvQcCICXM
+70ehaSdqypdoobPlkSUGIhn3nKK5QH8R+MQ/19+I
+-----END CERTIFICATE-----
+"""
+
+
+def test_of_those_in_a_handshake_the_oldest_gives_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """uvicorn sees no connection before its TLS handshake is done."""
+    monkeypatch.setattr(http_server, "PATIENCE", 2 * PATIENCE)
+    (tmp_path / "pem").write_text(CERTIFICATE)
+    files: Any = {"certificate": tmp_path / "pem", "private_key": tmp_path / "pem"}
+    tokens, made = Tokens.fresh()
+    running = http_server.server(tmp_path / "runs", tokens, port=0, connections=1, **files)
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    until(lambda: running.started)
+    context = ssl.create_default_context(cafile=tmp_path / "pem")
+    admission = running.config.http.admission  # type: ignore[union-attr]
+
+    def dialled() -> socket.socket:
+        return socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE)
+
+    with ExitStack() as open_ones:
+        lines = [open_ones.enter_context(dialled()) for _ in range(limits.SPARE + 2)]
+        assert answer(lines[0]) == b""
+        assert len(admission._waiting) == 1 + limits.SPARE
+        lines[1].sendall(HEALTH)  # without TLS
+        assert b"HTTP" not in answer(lines[1])
+        request = HEALTH[:-2] + b"Authorization: Bearer %b\r\n\r\n" % made[Role.OWNER].encode()
+        with context.wrap_socket(lines[-1], server_hostname="localhost") as line:
+            assert answered(line, request) == b"200"
+        running.stop()  # with the others in their handshakes
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
 
 
 def test_nobody_is_counted_for_ever(tmp_path: Path) -> None:

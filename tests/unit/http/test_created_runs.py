@@ -1,20 +1,23 @@
 """Runs come into being whole or not at all, and go again as long as they have read nothing."""
 
 import asyncio
+import errno
 import json
 import shutil
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 from tests.unit.http.served import BUDGET, body, serving, with_keys
 
 from littlestone.errors import StoreError
 from littlestone.http import run_thread
 from littlestone.http.client import ServiceError
 from littlestone.http.service import Role
+from littlestone.locks import lock
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.runs.book import Book
 from littlestone.runs.durable import DurableRun
@@ -88,6 +91,41 @@ def test_a_run_that_read_nothing_is_removed_and_its_reservation_given_back(
         assert served.client().send("a", {"a": 1.5}, 1)["round"] == 2
     [entry] = book.entries()
     assert entry.opened
+
+
+def test_a_run_that_cannot_be_removed_goes_on(
+    tmp_path: Path, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(*_: Any, **__: Any) -> Any:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with serving(tmp_path / "runs", book=book) as served:
+        assert served.raw("POST", "/runs", body(name="a", **KEYS))[0] == 201
+        with monkeypatch.context() as once:
+            once.setattr(Path, "rename", read_only)
+            assert served.raw("DELETE", "/runs/a")[0] == 503
+        until(lambda: served.raw("GET", "/runs/a")[0] == 200)
+        assert [entry.opened for entry in book.entries()] == [False]
+        assert served.client().remove("a") == {"removed": "a"}
+        assert book.entries() == [] and list((tmp_path / "runs").iterdir()) == []
+
+
+def test_a_run_waits_for_its_book(
+    tmp_path: Path, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All runs of a service lock it at the start, and a thousand take longer than its patience."""
+    monkeypatch.setattr("littlestone.runs.book._PATIENCE", 0.0)
+    monkeypatch.setattr(run_thread, "FIRST_PAUSE", 0.01)
+    with serving(tmp_path / "runs", book=book) as served:
+        assert served.raw("POST", "/runs", body(name="a", **KEYS))[0] == 201
+        assert served.client().send("a", "x", 1)["round"] == 1
+    with ExitStack() as held:
+        lock(held.enter_context(book.path.open("r+b")))
+        with serving(tmp_path / "runs", book=book) as served:
+            until(lambda: health(served) == (200, 1))
+            held.close()
+            until(lambda: health(served) == (200, 0))
+            assert served.client().send("a", "y", 1)["round"] == 2
 
 
 def test_a_copy_of_a_removed_run_reads_nothing(tmp_path: Path, book: Book) -> None:

@@ -136,6 +136,27 @@ def test_a_run_that_cannot_be_read_keeps_no_other_from_opening(tmp_path: Path) -
     assert json.loads((tmp_path / "empty" / "run.json").read_text())["name"] == "empty"
 
 
+def test_a_folder_of_another_user_keeps_no_run_from_opening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may look into every folder, so it is only said that nobody may."""
+    with serving(tmp_path) as served:
+        for name in ("closed", "open"):
+            served.client().create(name, concepts="keys", **BUDGET)
+    (tmp_path / "lost+found").mkdir()  # where a disk of its own is mounted
+    found = os.stat
+
+    def refusing(path: Any, *arguments: Any, **more: Any) -> Any:
+        if Path(path).parent.name in ("closed", "lost+found"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return found(path, *arguments, **more)
+
+    monkeypatch.setattr(os, "stat", refusing)
+    with serving(tmp_path) as served:
+        states = {run["name"]: run["state"] for run in served.client()._json("GET", "/runs")}
+        assert states == {"closed": "broken", "open": "open"}
+
+
 def test_nobody_waits_while_a_run_is_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +214,21 @@ def test_a_run_comes_back_when_there_is_a_disk_again(
         full.set()
         with pytest.raises(ServiceError, match="503"):
             client.send("abuse", "c", 1)  # and the service can be stopped while it waits
+
+
+def test_a_run_comes_back_when_a_command_has_read_its_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_thread, "FIRST_PAUSE", 0.01)
+    with serving(tmp_path) as served:
+        assert with_keys(served).send("abuse", "a", 1)["round"] == 1
+        recipe = served.service.runs.recipe("abuse")
+    reading = DurableRun.resume(recipe, tmp_path / "abuse" / "store")
+    with serving(tmp_path) as served:
+        until(lambda: served.raw("GET", "/runs/abuse")[0] == 503)
+        reading.close()
+        until(lambda: served.raw("GET", "/runs/abuse")[0] == 200)
+        assert served.client().send("abuse", "b", 1)["round"] == 2
 
 
 def test_a_store_that_goes_while_it_is_served_is_waited_for_and_not_begun_anew(

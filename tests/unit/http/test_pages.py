@@ -53,8 +53,10 @@ def test_no_other_site_can_enter_a_visitor(tmp_path: Path) -> None:
         own = f"http://127.0.0.1:{served.port}"
         assert logged_in(served, token, Origin=own)[0] == 303
         others = "http://evil.example", "null", "http://127.0.0.1:1", f"{own}.evil.example", ""
-        for origin in others:
+        no_addresses = "http://[", "http://[::1", "http://a]b", "http://[zz]"
+        for origin in (*others, *no_addresses):
             assert logged_in(served, token, Origin=origin) == (403, "")
+            assert served.raw("POST", "/logout", b"", role=None, Origin=origin)[0] == 403
 
 
 def test_an_owner_compares_with_hindsight_and_nobody_else_does(tmp_path: Path) -> None:

@@ -21,9 +21,10 @@ from typer.testing import CliRunner
 
 from littlestone.cli import serve as command
 from littlestone.cli.main import app
+from littlestone.http import server as http_server
 from littlestone.http.client import Client, ServiceError
 from littlestone.http.server import Server, bound
-from littlestone.http.service import Role, Tokens, digest
+from littlestone.http.service import Role, Tokens, digest, save_each
 
 KEYS = {"concepts": "keys", "rounds": 1000, "epsilon": 1.0, "delta": 1e-6}
 
@@ -195,6 +196,37 @@ def test_tokens_are_rotated_and_revoked_without_a_restart(tmp_path: Path) -> Non
         service.hang_up()
         assert "the tokens are unchanged: line 1 of" in service.errors.readline()
         assert new.send("abuse", "c", 1)["round"] > 1
+
+
+def test_tokens_in_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    """Whoever made the files before, and whatever they were."""
+    folder, elsewhere = tmp_path / "made", tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "owner").touch()
+    (folder / "owner").chmod(0o644)
+    (folder / "writer").symlink_to(elsewhere)
+    made = Tokens.fresh()[1]
+    save_each(made, folder)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == made
+    assert {path.lstat().st_mode for path in folder.iterdir()} == {0o100600}
+    assert not elsewhere.exists()
+
+
+def test_tokens_that_cannot_be_written_are_not_valid_from_then_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next start would take the hashes of tokens that nobody has."""
+    (tmp_path / "full").touch()
+    words = ["--store", str(tmp_path / "runs"), "--token-file", str(tmp_path / "tokens")]
+    words += ["--port", "0", "--tokens-to", str(tmp_path / "full")]
+    with ExitStack() as sockets:
+
+        def listening(*arguments: Any) -> list[socket.socket]:
+            return list(map(sockets.enter_context, bound(*arguments)))
+
+        monkeypatch.setattr(http_server, "bound", listening)
+        done = CliRunner().invoke(app, ["serve", *words])
+    assert "File exists" in str(done.exception) and not (tmp_path / "tokens").exists()
 
 
 def test_a_token_has_one_holder(tmp_path: Path) -> None:

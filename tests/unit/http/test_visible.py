@@ -1,6 +1,7 @@
 """With a clock: what is seen at a stroke was committed before it, however late the stroke comes."""
 
 import asyncio
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -139,3 +140,29 @@ async def _seen_after_the_clock_was_set(clock: Clock) -> int | None:
 
 def test_a_clock_that_is_set_strikes_by_its_new_time(clock: Clock) -> None:
     assert asyncio.run(_seen_after_the_clock_was_set(clock)) == 1
+
+
+def test_a_store_that_does_not_answer_holds_up_no_other_run(clock: Clock) -> None:
+    """The server of one run may hang in the middle of an answer; the loop is that of all runs."""
+    reading, go = threading.Event(), threading.Event()
+
+    class Hanging(Publishing):
+        def releases(self, *, after: int = 0) -> Any:
+            reading.set()
+            assert go.wait(PATIENCE)
+            return super().releases(after=after)
+
+    async def played() -> None:
+        visible = Visible(every=EVERY)
+        publishing = asyncio.ensure_future(asyncio.to_thread(Hanging().publish, visible))
+        try:
+            assert await asyncio.to_thread(reading.wait, PATIENCE)
+            assert not visible._lock.locked()  # for which the next stroke would wait
+            visible.show()
+        finally:
+            go.set()
+            await publishing
+            visible.stop()
+        assert len(visible._committed) == 1
+
+    asyncio.run(played())

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -265,6 +266,36 @@ os.kill(os.getpid(), signal.SIGKILL)
     run = DurableRun.resume(recipe, path)
     assert run.rounds == 2
     run.close()
+
+
+def test_of_two_threads_in_one_run_one_is_refused(
+    folder_in_memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its group would be in the learner and not in the log, and be read again on a retry."""
+    run = DurableRun.start(RECIPE, folder_in_memory / "run.db")
+    checked, refused = run._intake.checked, list[str]()
+
+    def other() -> None:
+        try:
+            run.take(events(20, 40))
+        except StoreError as refusal:
+            refused.append(str(refusal))
+
+    def interrupted(*arguments: Any, **more: Any) -> Any:
+        monkeypatch.undo()
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        return checked(*arguments, **more)
+
+    monkeypatch.setattr(run._intake, "checked", interrupted)
+    run.take(events(0, 20))
+    assert run.rounds == run.run.rounds_played == 20 and "another call" in refused[0]
+    assert len(run.take(events(20, 40))) == 20
+    run.close()
+    again = DurableRun.resume(RECIPE, folder_in_memory / "run.db")
+    assert again.rounds == 40
+    again.close()
 
 
 def test_the_key_of_the_noise_is_stored_before_the_first_example(folder_in_memory: Path) -> None:

@@ -29,6 +29,7 @@ from littlestone.runs.fleet.page_tree import Counted, given_users, require_users
 from littlestone.runs.fleet.split_keys import Change, advance_part, merged, part_of
 from littlestone.runs.fleet.terms import reporting_damage, require_shards, terms_seal
 from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
+from littlestone.runs.journal.postgresql import require_written
 from littlestone.runs.journal.records import Release, chained, release_body
 
 _SCHEMA: Final = "littlestone_blocklist"
@@ -260,11 +261,12 @@ class PartWorker:
                 self.recipe, self.secret, part, parts, state, *events, until=tick
             )
             after = self._sealed(part, before.commits + 1, tick, new)
-            self.connection.execute(
+            done = self.connection.execute(
                 "UPDATE littlestone_blocklist.parts SET until = %s, state = %s, commits = %s, "
                 "chain = %s WHERE part = %s",
                 (tick, new, *after, part),
             )
+            require_written(done.rowcount, 1, "parts")
             with self.connection.cursor() as cursor:
                 cursor.executemany(
                     "INSERT INTO littlestone_blocklist.changes VALUES (%s, %s, %s)",

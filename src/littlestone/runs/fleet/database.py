@@ -25,7 +25,7 @@ from littlestone.runs.fleet.page_tree import EMPTY_ROOT, Counted, events_over_li
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import UNUSED
 from littlestone.runs.journal.postgresql import connect as connect
-from littlestone.runs.journal.postgresql import one
+from littlestone.runs.journal.postgresql import one, require_written
 from littlestone.runs.journal.records import Release
 
 _TABLES: Final = """
@@ -166,15 +166,16 @@ def put(
             most = recipe.max_contributions
             marked = mark_over_limit(connection, _SCHEMA, "fleet", known, block.names(), most=most)
             block = block._replace(over_limit=marked)
-        with (
-            connection.cursor() as cursor,
-            cursor.copy(
+        with connection.cursor() as cursor:
+            rows = 0
+            with cursor.copy(
                 "COPY littlestone.queue (shard, events, block) FROM STDIN (FORMAT BINARY)"
-            ) as copy,
-        ):
-            copy.set_types(["int4", "int8", "bytea"])
-            for shard, part in block.by_shard(terms.shards):
-                copy.write_row((shard, len(part.seqs), part.packed()))
+            ) as copy:
+                copy.set_types(["int4", "int8", "bytea"])
+                for shard, part in block.by_shard(terms.shards):
+                    copy.write_row((shard, len(part.seqs), part.packed()))
+                    rows += 1
+            require_written(cursor.rowcount, rows, "queue")
     return len(block.seqs)
 
 
@@ -206,7 +207,8 @@ def mark_over_limit(
     marked, root, pages = events_over_limit(counted, fetch, users, events, most=most)
     if pages:
         store_pages(connection, schema, _USERS, pages)
-        connection.execute(f"UPDATE {schema}.{table} SET user_root = %s", (root,))
+        done = connection.execute(f"UPDATE {schema}.{table} SET user_root = %s", (root,))
+        require_written(done.rowcount, 1, table)
     return marked
 
 
@@ -315,12 +317,13 @@ def store_pages(
     connection: "psycopg.Connection[Any]", schema: str, tree: int, pages: Mapping[str, bytes]
 ) -> None:
     """Write pages of a tree; the caller stores its root in the same transaction."""
-    connection.execute(
+    done = connection.execute(
         f"INSERT INTO {schema}.pages "
         "SELECT %s, * FROM unnest(%b::text[], %b::bytea[]) "
         "ON CONFLICT (tree, path) DO UPDATE SET page = excluded.page",
         (tree, list(pages), list(pages.values())),
     )
+    require_written(done.rowcount, len(pages), "pages")
 
 
 @contextmanager

@@ -16,7 +16,13 @@ from typing import Any, Final
 
 import psycopg
 
-from littlestone.errors import HorizonExceededError, RollbackError, SnapshotError, StoreError
+from littlestone.errors import (
+    HorizonExceededError,
+    LittlestoneError,
+    RollbackError,
+    SnapshotError,
+    StoreError,
+)
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness.word_sources import labelled_keys
 from littlestone.runs.fleet.blocks import Block, Waiting, in_turn, shard_of
@@ -25,6 +31,7 @@ from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
 from littlestone.runs.fleet.page_tree import EMPTY_ROOT, PageTree
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
+from littlestone.runs.journal.postgresql import require_written
 from littlestone.runs.journal.records import Release
 
 _MOST_BLOCKS: Final = 256  # of one turn
@@ -75,26 +82,40 @@ class Worker:
         self._height_key, self._page_key = labelled_keys(self.secret, label, count=2)
 
     def work(self) -> int:
-        """Take one turn at each shard; return the number of events, 0 if there is nothing to do."""
+        """Take one turn at each shard; return the number of events, 0 if there is nothing to do.
+
+        What is damaged in one shard is raised when the others have nothing left to do.
+        """
         # A rejected key may have been repaired: a new worker looks at held events, too.
         query = "SELECT DISTINCT shard FROM littlestone.queue WHERE NOT held OR %s"
         found = self.connection.execute(query, (not self._looked_behind_gaps,))
         self._looked_behind_gaps, shards = True, [shard for (shard,) in found]
         # Each worker begins elsewhere, so that they rarely compete for a shard.
         start = self.connection.info.backend_pid * 7 % (len(shards) or 1)
-        taken = 0
+        taken, damage = 0, list[LittlestoneError]()
         for shard in shards[start:] + shards[:start]:
+            if shard not in range(self.terms.shards):
+                words = f"the table queue was altered: it has rows of shard {shard}; restore them"
+                damage.append(StoreError(words))
+                continue
             with shard_lock(self.connection, self.terms.identity, shard) as mine:
                 if not mine:
                     continue
                 try:
                     taken += self._turn(shard)
                 except psycopg.errors.IntegrityError:  # its message contains the bytes of a key
-                    raise StoreError(
+                    words = (
                         f"shard {shard} of the database holds a row that no worker wrote: a row "
                         f"to be written there exists already. Nothing was learned; restore the "
                         f"newest tables states and releases"
-                    ) from None
+                    )
+                    damage.append(StoreError(words))
+                except RollbackError:  # the others may have been put back, too
+                    raise
+                except LittlestoneError as problem:
+                    damage.append(problem)
+        if damage and not taken:
+            raise damage[0]
         return taken
 
     def raise_refused(self) -> None:
@@ -123,11 +144,12 @@ class Worker:
             if pages:
                 store_pages(self.connection, "littlestone", shard, pages)
             height = sealed(self._height_key, shard, height.commits + 1, root)
-            self.connection.execute(
+            updated = self.connection.execute(
                 "UPDATE littlestone.shards SET commits = %s, chain = %s, root = %s "
                 "WHERE shard = %s",
                 (*height, root, shard),
             )
+            require_written(updated.rowcount, 1, "shards")
             self.before_commit(turn)
         # After the commit and under the lock: a mark above the database would reject it forever.
         self.mark.raise_to(shard, height)
@@ -251,12 +273,13 @@ class Worker:
         connection = self.connection
         if turn.states:
             keys, rounds, states = map(list, zip(*turn.states, strict=True))
-            connection.execute(
+            updated = connection.execute(
                 "UPDATE littlestone.states AS old SET rounds = new.rounds, state = new.state "
                 "FROM unnest(%b::bytea[], %b::int8[], %b::bytea[]) AS new (key, rounds, state) "
                 "WHERE old.shard = %s AND old.key = new.key",
                 (keys, rounds, states, shard),
             )
+            require_written(updated.rowcount, len(keys), "states")
         if turn.created:
             self._copy(
                 "littlestone.states (shard, key, rounds, state)",
@@ -282,13 +305,12 @@ class Worker:
             )
 
     def _copy(self, table: str, types: list[str], rows: list[tuple[Any, ...]]) -> None:
-        with (
-            self.connection.cursor() as cursor,
-            cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy,
-        ):
-            copy.set_types(types)
-            for row in rows:
-                copy.write_row(row)
+        with self.connection.cursor() as cursor:
+            with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
+                copy.set_types(types)
+                for row in rows:
+                    copy.write_row(row)
+            require_written(cursor.rowcount, len(rows), table.partition(" ")[0])
 
 
 def _altered(shard: int, how: str) -> RollbackError:

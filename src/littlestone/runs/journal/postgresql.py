@@ -50,14 +50,29 @@ SELECT (SELECT oid::int8 FROM pg_database WHERE datname = current_database()) <<
 _PAGE: Final = {BLOCKS: 8}  # entries that are fetched at once; blocks are large
 _USUAL_PAGE: Final = 1000
 _DRAFT: Final = "[0-9a-f]" * 16
+PASSING: Final = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.IdleInTransactionSessionTimeout,
+    psycopg.errors.ReadOnlySqlTransaction,
+)
+"""Errors that pass: also of a standby, or of a server whose full disk stops all writes."""
 
 
 def connect(dsn: str) -> "psycopg.Connection[Any]":
     """Connect; each statement is a transaction unless one was begun."""
     try:
-        connection = psycopg.connect(dsn, autocommit=True, application_name="littlestone")
+        connection = psycopg.connect(
+            dsn,
+            autocommit=True,
+            application_name="littlestone",
+            client_encoding="UTF8",  # in SQL_ASCII, the default of some servers, text is bytes
+        )
         # Whatever the server's default: who waited for a lock must see what was committed.
         connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        (durable,) = one(connection, "SHOW synchronous_commit")
+        if durable == "off":  # a mark ahead of the database would reject it forever
+            connection.execute("SET synchronous_commit = on")
         return connection
     except psycopg.OperationalError as problem:
         raise UnreachableError(f"the database cannot be reached: {_reason(problem)}") from None
@@ -228,9 +243,6 @@ class PostgresJournal(PostgresReading):
         try:
             super().__init__(place, connection)
             with refusing(place):
-                (durable,) = one(connection, "SHOW synchronous_commit")
-                if durable == "off":  # a mark ahead of the database would reject it forever
-                    connection.execute("SET synchronous_commit = on")
                 self._lock()
                 self._about, self._branch = self._row()
         except BaseException:
@@ -304,9 +316,10 @@ class PostgresJournal(PostgresReading):
             )
             if found != self._branch or last != round_number:
                 raise StoreError(f"{self} was continued by another process in the meantime")
-            self._connection.execute(
+            done = self._connection.execute(
                 "UPDATE littlestone_runs.runs SET branch = %s WHERE run = %s", (branch, self._run)
             )
+            require_written(done.rowcount, 1, "runs")  # the mark is about to say so
 
 
 class _NoTablesError(StoreError):
@@ -324,7 +337,7 @@ def refusing(where: object) -> Iterator[None]:
         raise StoreError(f"{where} already has an entry that is to be written") from None
     except psycopg.errors.UndefinedTable as problem:
         raise _NoTablesError(f"{where} cannot be used: {_first_line(problem)}") from None
-    except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
+    except PASSING as problem:
         raise UnreachableError(f"{where} cannot be reached: {_first_line(problem)}") from None
     except (psycopg.Error, OSError) as problem:
         raise StoreError(f"{where} cannot be used: {_first_line(problem)}") from None
@@ -345,6 +358,15 @@ def one(connection: "psycopg.Connection[Any]", query: str, *values: Any) -> tupl
     row: tuple[Any, ...] | None = connection.execute(query, values or None).fetchone()
     assert row is not None
     return row
+
+
+def require_written(count: int, expected: int, table: str) -> None:
+    """Reject a transaction that wrote fewer rows than it should, before it is committed."""
+    if count != expected:
+        raise StoreError(
+            f"the database wrote {count} of {expected} rows of the table {table}, so nothing was "
+            f"changed: a trigger or a rule drops rows. Remove it"
+        )
 
 
 def _first_line(problem: Exception) -> str:
