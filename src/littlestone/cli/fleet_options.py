@@ -16,7 +16,13 @@ from littlestone.cli.options import RequestOptions, options_of
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.runs.book import Book
-from littlestone.runs.files import create_secret, fingerprint, refuse_secret, sync_folder
+from littlestone.runs.files import (
+    create_secret,
+    fingerprint,
+    refuse_beside,
+    refuse_secret,
+    sync_folder,
+)
 from littlestone.runs.fleet.per_key import PerKey
 from littlestone.runs.fleet.terms import Terms, fleet_ledger, recipe_of
 from littlestone.runs.intake.lines import Position
@@ -137,6 +143,7 @@ def new_secret(path: Path) -> Iterator[bytes]:
 
     A worker needs the secret: a fleet that is killed before it is entered in its book never works.
     """
+    refuse_beside(path)
     for each in (path, mark_of(path)):
         refuse_secret(each)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")

@@ -20,6 +20,15 @@ def files_beside(store: Path) -> list[Path]:
     return [store.with_name(store.name + ending) for ending in BESIDE]
 
 
+def refuse_beside(path: Path) -> None:
+    """Reject a name for a store, or for its secret, that is kept for a file beside a store."""
+    if path.name.endswith(BESIDE):
+        raise StoreError(
+            f"{path} cannot be a store: a file of this name lies beside a store, and is "
+            f"written and deleted with it; choose another name"
+        )
+
+
 def refuse_overlap(
     outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | None], *, store: Path
 ) -> None:

@@ -20,7 +20,13 @@ from typing import Any, Final
 import psycopg
 
 from littlestone.errors import InUseError, LittlestoneError, StoreError, UnreachableError
-from littlestone.runs.files import create_secret, fingerprint, read_secret, sync_folder
+from littlestone.runs.files import (
+    create_secret,
+    fingerprint,
+    read_secret,
+    refuse_beside,
+    sync_folder,
+)
 from littlestone.runs.journal.mark import NOWHERE, RESTORE, Mark, StorePosition
 from littlestone.runs.journal.protocol import BLOCKS, GROUPS, Entry
 
@@ -99,6 +105,7 @@ class PostgresPlace:
     def create(self, about: Mapping[str, str], key: bytes, first: Entry) -> "PostgresJournal":
         """Create a run; the secret is on disk before the first example, and nothing on failure."""
         with refusing(self):
+            refuse_beside(self.secret)
             return self._create(about, key, first)
 
     def _create(self, about: Mapping[str, str], key: bytes, first: Entry) -> "PostgresJournal":

@@ -18,7 +18,7 @@ from typing import Final
 from weakref import WeakSet
 
 from littlestone.errors import StoreError
-from littlestone.runs.files import BESIDE, files_beside, sync_folder
+from littlestone.runs.files import files_beside, refuse_beside, sync_folder
 from littlestone.runs.journal.mark import NOWHERE, RESTORE, Mark, StorePosition
 from littlestone.runs.journal.protocol import KINDS, Entry
 
@@ -62,11 +62,7 @@ class SqlitePlace:
         with _refusing(target):
             if target.exists():  # before a mark is created beside a foreign file
                 raise StoreError(f"{target} exists already; open it, or choose another name")
-            if target.name.endswith(BESIDE):
-                raise StoreError(
-                    f"{target} cannot be a store: a file of this name lies beside a store, and is "
-                    f"written and deleted with it; choose another name"
-                )
+            refuse_beside(target)
             mark = Mark(target, create=True)
             try:
                 if target.exists():

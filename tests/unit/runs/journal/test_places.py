@@ -46,3 +46,15 @@ def test_a_secret_that_cannot_be_written_is_an_error_of_the_store(
     with pytest.raises(StoreError):
         place.open()
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("ending", [".mark", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("address", ["{}", "postgresql://localhost:1/name#{}"])
+def test_no_store_has_the_name_of_a_file_beside_a_store(
+    address: str, ending: str, tmp_path: Path
+) -> None:
+    """The secret of a run would be deleted when the store of that name is opened."""
+    place = place_of(address.format(tmp_path / f"run.db{ending}"))
+    with pytest.raises(StoreError, match="lies beside a store"):
+        place.create({"identity": "one"}, b"k" * 32, Entry("release", 0, b""))
+    assert not list(tmp_path.iterdir())
