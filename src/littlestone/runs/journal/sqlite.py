@@ -202,9 +202,11 @@ class SqliteJournal(SqliteReading):
         self._mark.advance(round_number)
 
     def close(self) -> None:
-        """Close the file and release the mark."""
-        self._db.close()
-        self._mark.close()
+        """Close the file and release the mark, whichever thread opened them."""
+        try:
+            self._db.close()
+        finally:
+            self._mark.close()
 
     def _set_branch(self, branch: str) -> None:
         self._db.execute("UPDATE about SET value = ? WHERE name = 'branch'", (branch,))
@@ -300,7 +302,8 @@ def _refuse_foreign(path: Path) -> None:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, timeout=0.5)
+    # Threads may take turns at a run, and any of them may close it; ``take`` lets one in at a time.
+    connection = sqlite3.connect(path, isolation_level=None, timeout=0.5, check_same_thread=False)
     try:
         # Exclusive: a second process would continue the same noise.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
