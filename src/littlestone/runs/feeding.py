@@ -58,7 +58,11 @@ class Intake:
             counted = event.user is not None or self._digests is not None
             users = self._users(events) if counted else ()
             return Group(first, [event.id], [digest], [body], users, [canonical[0]], [canonical[1]])
-        self._domain.check_many([as_point(event.x) for event in events if event.example is None])
+        try:
+            points = [as_point(event.x) for event in events if event.example is None]
+        except RecursionError:
+            raise ValueError("x must not have lists in lists without end") from None
+        self._domain.check_many(points)
         ids = [event.id for event in events]
         refuse_unwritable(ids)
         bodies = [
@@ -121,8 +125,8 @@ class Intake:
 def refuse_unwritable(ids: Sequence[Any]) -> None:
     """Reject ids with half of a surrogate pair, which cannot be stored."""
     try:
+        "".join(ids).encode()  # before they are asked whether they are empty: they are text now
         if all(ids):
-            "".join(ids).encode()
             return
     except (TypeError, UnicodeEncodeError):
         pass

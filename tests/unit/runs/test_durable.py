@@ -10,14 +10,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, RollbackError, StoreError
+from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.runs import durable
 from littlestone.runs.durable import DifferentContentError, DurableRun
@@ -76,6 +81,36 @@ def test_bad_input_changes_nothing(run: DurableRun, bad: Event) -> None:
         run.take([*events(0, 2), bad])
     assert run.rounds == 0
     assert run.take(events(0, 2))[1].round == 2
+
+
+@pytest.mark.parametrize(
+    "x", [np.int64(3), b"key", Decimal(3), date(2020, 1, 1), frozenset({1}), ("a", np.int64(3))]
+)
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_point_that_cannot_be_stored_changes_nothing(
+    folder_in_memory: Path, x: Any, count: int
+) -> None:
+    """All of these are keys, but not JSON."""
+    recipe = PrivateKeys(rounds=50, epsilon=1.0, delta=1e-6)
+    run = DurableRun.start(recipe, folder_in_memory / "run.db")
+    with pytest.raises(ValueError, match="x must be JSON"):
+        run.take([Event(f"e{place}", x, 1) for place in range(count)])
+    assert run.take([Event("e", ["a", 3], 1)])[0].round == 1
+    run.close()
+
+
+def test_lists_without_end_and_ids_of_other_kinds_change_nothing(run: DurableRun) -> None:
+    class Unready:
+        def __bool__(self) -> bool:
+            raise RuntimeError
+
+    nested = list[Any]()
+    nested.append(nested)
+    for bad in (Event("e", nested, 1), *(Event(id_, 3, 1) for id_ in (Unready(), 3, None, b"e"))):  # type: ignore[arg-type]
+        for group in ([bad], [*events(0, 2), bad]):
+            with pytest.raises(ValueError, match=r"(x|id) must"):
+                run.take(group)
+    assert run.rounds == 0 and run.take(events(0, 2))[1].round == 2
 
 
 def test_the_horizon_is_refused_before_anything_is_taken(run: DurableRun) -> None:
@@ -295,6 +330,18 @@ def test_of_two_threads_in_one_run_one_is_refused(
     run.close()
     again = DurableRun.resume(RECIPE, folder_in_memory / "run.db")
     assert again.rounds == 40
+    again.close()
+
+
+def test_another_thread_may_continue_a_run_and_close_it(folder_in_memory: Path) -> None:
+    run = DurableRun.start(RECIPE, folder_in_memory / "run.db")
+    run.take(events(0, 3))
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(run.take, events(3, 5)).result()[-1].round == 5
+        assert pool.submit(lambda: list(run.releases())).result() == list(run.releases())
+        pool.submit(run.close).result()
+        again = pool.submit(DurableRun.resume, RECIPE, folder_in_memory / "run.db").result()
+    assert again.take(events(5, 6))[0].round == 6
     again.close()
 
 

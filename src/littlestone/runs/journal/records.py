@@ -151,7 +151,7 @@ def check_chain(releases: Iterable[Release], *, of: str) -> None:
 
 
 def body_of(x: Any, label: Label) -> tuple[str, bytes]:
-    """Return an example as JSON, and its digest."""
+    """Return an example as JSON, and its digest; reject a point that JSON cannot hold."""
     # The JSON encoder has a fixed cost, and most points are integers.
     kind = type(x)
     if kind is int:
@@ -159,7 +159,13 @@ def body_of(x: Any, label: Label) -> tuple[str, bytes]:
     elif kind is tuple and set(map(type, x)) == _INTS:  # cells of a record
         point = f"[{','.join(map(str, x))}]"
     else:
-        point = _BODY.encode(x)
+        try:
+            point = _BODY.encode(x)
+        except TypeError:
+            raise ValueError(
+                f"x must be JSON, which can be stored: text, a number, true, false, null, or a "
+                f"list or an object of these, got a {kind.__name__} that is not"
+            ) from None
     body = f"[{point},{label}]"
     return body, digest_of(body.encode())
 
