@@ -132,3 +132,29 @@ def test_users_are_told_apart_when_files_are(command: Command) -> None:
     Path("c.csv").write_bytes(Path("b.csv").read_bytes())
     status, _, said = command("learn", "c.csv", *words)
     assert status == 2 and "like those of 'b.csv'" in said and rounds() == 6
+
+
+def test_the_ids_of_a_store_are_those_of_its_next_command(command: Command) -> None:
+    """By its lines the same file would be read a second time."""
+    rows = "".join(f"{x},{int(x >= 20)},id{x}\n" for x in range(30))
+    Path("a.csv").write_text("delay,late,event\n" + rows)
+    assert command("learn", "a.csv", *WORDS, "--id", "event")[0] == 0
+    status, _, said = command("learn", "a.csv", "--label", "late", "--store", "run.db")
+    assert status == 0 and "0 events taken, 30 seen before" in said and rounds() == 30
+
+
+@pytest.mark.parametrize("source", ["a.csv", "b.csv"])
+def test_what_was_read_by_its_lines_is_not_read_by_its_ids(command: Command, source: str) -> None:
+    rows = [f"{x * 7 % 60},{x % 2},id{x}\n" for x in range(30)]
+    header = "delay,late,event\n"
+    Path("a.csv").write_text(header + "".join(rows))
+    Path("other.csv").write_text(header + "".join(rows[::-1]).replace("id", "other"))
+    command("learn", "a.csv", *WORDS)
+    if source != "a.csv":
+        Path("a.csv").rename(source)
+    status, _, said = command("learn", source, *WORDS, "--id", "event")
+    assert status == 2 and "give --source a.csv and no --id" in said and rounds() == 30
+    assert command("learn", source, *WORDS, "--source", "a.csv")[0] == 0 and rounds() == 30
+    assert command("learn", "other.csv", *WORDS, "--id", "event")[0] == 0 and rounds() == 60
+    other = (*WORDS, "--id", "event", "--source", "other people")
+    assert command("learn", source, *other)[0] == 0 and rounds() == 90

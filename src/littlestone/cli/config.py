@@ -28,7 +28,7 @@ INLINE: Final = "littlestone.schema"
 """Where the tables of a schema within the configuration are stored."""
 
 _MEANING: Final = ("label", "positive", "at_least", "feature")
-_WRITTEN: Final = frozenset(each.name for each in fields(FormOptions))
+_WRITTEN: Final = frozenset(each.name for each in fields(FormOptions)) | {"identity"}
 _NOT_KEPT: Final = ("config", "adopt", "complete", "help")
 
 
@@ -134,7 +134,8 @@ def given_options(ctx: typer.Context) -> dict[str, Any]:
 def stored_reading(ctx: typer.Context, text: str, store: str) -> dict[str, Any]:
     """Return how a store reads rows, by the options that it was created with.
 
-    Which labels count as 1 is permanent. How a file is written may change.
+    Which labels count as 1 is permanent. How a file is written, and which column has its ids, may
+    change if it is said: without its ids the same file would be read a second time, by its lines.
 
     Raises:
         StoreError: The column of the label, or what counts as 1, differs.

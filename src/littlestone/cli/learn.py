@@ -4,6 +4,7 @@ import math
 import re
 import signal
 import sys
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
@@ -85,7 +86,9 @@ def run(
     identity: Annotated[
         str | None,
         typer.Option(
-            "--id", help="The column with the event's id; by default the line of the file."
+            "--id",
+            help="The column with the event's id; by default that of the store, or the line of "
+            "the file.",
         ),
     ] = None,
     out: Annotated[
@@ -160,6 +163,7 @@ def run(
     # By the options of the store, unless others are given for this file.
     with reporting_damage(store):
         meant = stored_reading(ctx, about.get("options", ""), store)
+        by_lines = begun and "id" not in tomllib.loads(about.get("options", ""))
     recipe = None if begun else _new(options, tables, concepts, console)
     promise = "" if recipe is None else promise_with(recipe, user, ranges)  # rejected by name
     if recipe is not None:
@@ -174,6 +178,7 @@ def run(
     publisher = Publisher(sys.stdout.buffer if out is None else out)
     source_named = origin is not None
     origin = Path(source).name.removesuffix(".gz") if origin is None else origin
+    identity = meant.get("identity", identity)
     columns = Columns(
         label=label,
         feature=meant.get("feature", feature),
@@ -243,6 +248,7 @@ def run(
                 group=group,
                 policy=_policy(durable.run.recipe.concepts, bad_rows),
                 named_by_line=identity is None,
+                read_by_line=by_lines,
                 source_named=source_named,
                 progress=progress.show,
             )

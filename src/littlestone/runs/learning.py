@@ -236,6 +236,7 @@ def learn(
     group: int = 1000,
     policy: Policy = "reject",
     named_by_line: bool = False,
+    read_by_line: bool = False,
     source_named: bool = False,
     at_ticks: bool = False,
     progress: Callable[[Tally], None] | None = None,
@@ -251,6 +252,8 @@ def learn(
         named_by_line: Event ids are line numbers. An event that was taken with another example then
             means an altered or another file: the run stops, because each following line would be
             lost or read twice.
+        read_by_line: Earlier event ids are line numbers. If the events have ids of their own now, a
+            file that was read by its lines is rejected.
         source_named: The user named the source; otherwise a file that was read under another name
             is rejected.
         at_ticks: Publish at ticks only, and only what was ready before, so that the time to learn
@@ -261,13 +264,16 @@ def learn(
     publisher.catch_up(run)
     publish = None if at_ticks else publisher
     waiting = Waiting()
-    unknown = named_by_line and not source_named
+    unknown = (named_by_line or read_by_line) and not source_named
 
     def take() -> None:
         nonlocal unknown
         together = waiting.together()
         if unknown and together:
-            tally.beside = _refuse_read_before(run, list(together[:_COMPARED]))
+            if named_by_line:
+                tally.beside = _refuse_read_before(run, list(together[:_COMPARED]))
+            elif len(together) >= _FEW:  # a few rows with ids may be like a few others by chance
+                _refuse_read_before(run, list(together[:_COMPARED]), named=True)
             unknown = False
         _take(run, together, publish, tally, policy, named_by_line)
 
@@ -302,8 +308,12 @@ def learn(
     return tally
 
 
-def _refuse_read_before(run: DurableRun, events: Sequence[Event]) -> list[str]:
+def _refuse_read_before(
+    run: DurableRun, events: Sequence[Event], *, named: bool = False
+) -> list[str]:
     """Reject a file that was renamed, copied or converted after it was read, by its first rows.
+
+    ``named``: the rows have ids, so that they do not continue what was read by lines.
 
     Returns:
         The names of other files whose lines the run has read.
@@ -318,9 +328,10 @@ def _refuse_read_before(run: DurableRun, events: Sequence[Event]) -> list[str]:
             lines = (f"{name}line {(each.line or 0) + line - begin}" for each in events)
             same = [each._replace(id=id_) for each, id_ in zip(events, lines, strict=True)]
             if False not in run.same_content(same):
+                source = f"--source {shlex.quote(name.rstrip())}"
                 raise StoreError(
                     f"these rows begin like those of {name.rstrip()!r}, which was read before. To "
-                    f"continue it, give --source {shlex.quote(name.rstrip())}; only if they are "
+                    f"continue it, give {source}{' and no --id' * named}; only if they are "
                     f"other rows, give --source with a new name ({_TWICE}). Nothing was "
                     f"taken"
                 )
