@@ -22,6 +22,7 @@ from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun, recipe_from_form
 from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
+from littlestone.privacy.ledger import SEEDED
 from littlestone.type_checks import shown
 
 _MAGIC: Final = b"littlestone-classifier-2\n"
@@ -257,7 +258,7 @@ class Fits:
 
     def __init__(self) -> None:
         self._costs: dict[Any, PrivacyGuarantee] = {}
-        self._elsewhere = False
+        self._elsewhere = self._seeded = False
 
     def __len__(self) -> int:
         return len(self._costs)
@@ -265,6 +266,7 @@ class Fits:
     def add(self, recipe: PrivateLearner, run: PrivateRun) -> None:
         """Count a run; a run continued from a snapshot is the same run."""
         self._costs[run.identity if run.private else object()] = recipe.guarantee()
+        self._seeded |= not run.private
 
     def total(self) -> PrivacyGuarantee:
         """Return what all learned rules promise together, to one row."""
@@ -272,7 +274,9 @@ class Fits:
 
     @property
     def promise(self) -> str:
-        """Return the promise in words."""
+        """Return the promise in words: none if a fit was seeded, for it published its rows."""
+        if self._seeded:
+            return SEEDED
         if self._elsewhere:
             return "unknown: a copy has left this process and may have been fitted elsewhere"
         if len(self) == 1:

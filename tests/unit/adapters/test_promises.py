@@ -147,5 +147,21 @@ def test_a_search_in_other_processes_promises_nothing_it_cannot_count() -> None:
     assert len(fits) == 5 and search.best_estimator_.guarantee() == NOT_PRIVATE
 
 
+def test_a_seeded_fit_beside_others_is_no_promise() -> None:
+    """It published its rows, whatever the fits before and after it promise."""
+    model = SklearnClassifier(random_state=3).fit(ROWS, LABELS)
+    model.set_params(random_state=None).fit(ROWS, LABELS)
+    assert model.run_.private and model.guarantee().epsilon == 2.0
+    for promise in (model.promise, clone(model).promise, model.freeze().promise):
+        assert promise == "NOT PRIVATE: the randomness was seeded"
+
+
+def test_a_pickle_of_a_fitted_model_does_not_promise_more_than_the_model() -> None:
+    model = SklearnClassifier(random_state=3).fit(ROWS, LABELS)
+    twin = pickle.loads(pickle.dumps(model))
+    assert twin.guarantee().epsilon == 1.0 and twin.promise.startswith("NOT PRIVATE")
+    assert copy.deepcopy(twin).guarantee().epsilon == 1.0
+
+
 def test_no_fits_are_no_promise() -> None:
     assert len(Fits()) == 0 and Fits().total().epsilon == 0
