@@ -116,6 +116,16 @@ def test_an_altered_file_is_refused_and_its_owner_is_warned(command: Command) ->
     assert rounds() == 5
 
 
+def test_rows_that_moved_to_other_lines_are_not_read_again(command: Command) -> None:
+    """Those before the first line that was read with other rows look new."""
+    Path("a.csv").write_text("made by hand\nyesterday\n" + HEADER + "".join(ROWS))
+    assert command("learn", "a.csv", *WORDS, "--skip", "2")[0] == 0 and rounds() == 5
+    before = Path("rules.jsonl").read_bytes()
+    status, _, said = command("learn", written("a.csv", *ROWS), *WORDS, "--skip", "0")
+    assert status == 2 and "line 4 was taken before with another example" in said
+    assert rounds() == 5 and Path("rules.jsonl").read_bytes() == before
+
+
 def test_a_copy_that_was_altered_far_behind_is_known_by_its_first_rows(command: Command) -> None:
     rows = [f"{x * 7 % 60},1\n" for x in range(80)]
     command("learn", written("a.csv", *rows), *WORDS)

@@ -373,7 +373,11 @@ def _take(
     receipts: Iterable[Receipt]
     try:
         receipts = run.take(waiting, publish)
-    except REFUSALS:
+    except REFUSALS as refusal:
+        if named_by_line and isinstance(refusal, DifferentContentError):
+            # Rows before that line may have been read as other lines: take none of the group.
+            others = zip(waiting, run.same_content(waiting), strict=True)
+            waiting = [event for event, same in others if same is False][:1] or waiting
         receipts = by_halving(waiting, taken, refused, refusals=REFUSALS)
     for receipt in receipts:
         if receipt.repeated:
