@@ -209,11 +209,20 @@ class DurableRun:
         )
 
     def close(self) -> None:
-        """Close the store; the run accepts no more events. A forked child closes nothing."""
+        """Close the store; the run accepts no more events. A forked child closes nothing.
+
+        Any thread may close it, but not in the middle of ``take``.
+        """
         if os.getpid() != self._process:  # the files, locks and connections are its parent's
             return
-        self._run.retire("belongs to a store that was closed; open it again")
-        self._log.close()
+        # Its number of the mark's file could be that of another file before it writes there.
+        if not self._turn.acquire(blocking=False):
+            raise StoreError("a call of take is not done yet, and the run is open; close it later")
+        try:
+            self._run.retire("belongs to a store that was closed; open it again")
+            self._log.close()
+        finally:
+            self._turn.release()
 
     @property
     def run(self) -> PrivateRun:

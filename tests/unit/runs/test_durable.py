@@ -345,6 +345,25 @@ def test_another_thread_may_continue_a_run_and_close_it(folder_in_memory: Path) 
     again.close()
 
 
+def test_no_thread_closes_a_run_while_another_takes_events(folder_in_memory: Path) -> None:
+    """What it writes next would go into another file of the same number."""
+    path = folder_in_memory / "run.db"
+    run = DurableRun.start(replace(RECIPE, epsilon=500.0), path)
+    refused = list[str]()
+
+    def publish(_: Release) -> None:
+        with ThreadPoolExecutor(1) as pool, pytest.raises(StoreError, match="not done") as caught:
+            pool.submit(run.close).result()
+        refused.append(str(caught.value))
+
+    taken = run.take(events(0, 40), publish)
+    assert refused and len(taken) == 40
+    assert run.take(events(40, 41))[0].round == 41
+    run.close()
+    run.close()
+    DurableRun.resume(replace(RECIPE, epsilon=500.0), path).close()
+
+
 def test_the_key_of_the_noise_is_stored_before_the_first_example(folder_in_memory: Path) -> None:
     path = folder_in_memory / "run.db"
     DurableRun.start(RECIPE, path).close()
