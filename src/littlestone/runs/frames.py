@@ -226,11 +226,12 @@ def _written(columns: Columns) -> str:
     The options of the command are stored in the same way.
     """
     given = {name: getattr(columns, name) for name in _MEANING} | {_ID: columns.identity}
-    return "".join(
+    text = "".join(
         f"{name.replace('_', '-')} = {json.dumps(value, ensure_ascii=False)}\n"
         for name, value in given.items()
         if value is not None
     )
+    return text.replace("\x7f", "\\u007f")  # which TOML does not allow, and JSON does
 
 
 def _made(place: Place) -> dict[str, Any] | None:

@@ -205,6 +205,14 @@ def test_nothing_is_spent_where_most_rows_do_not_fit(at: dict[str, Any]) -> None
     assert not Path(at["store"]).exists() and not Path(at["out"]).exists()
 
 
+def test_a_store_remembers_columns_of_any_name(at: dict[str, Any]) -> None:
+    names = {"late": 'late \x7f"\\', "id": "id\n\x7f"}
+    call = {**at, "label": names["late"], "identity": names["id"], "positive": "ja"}
+    frame = pd.DataFrame(table()).rename(columns=names)
+    assert learn_frame(frame, LEARNER, **call).taken == ROWS
+    assert learn_frame(frame, LEARNER, **call).repeated == ROWS
+
+
 def test_a_label_keeps_its_meaning(at: dict[str, Any]) -> None:
     frame = pd.DataFrame(table())
     learn_frame(frame, LEARNER, **at, source="May", positive="ja")
