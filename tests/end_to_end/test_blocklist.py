@@ -3,12 +3,13 @@
 import json
 import os
 import random  # noqa: TID251 (when to kill is no noise)
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from tests.fleets import NEEDS_A_SERVER, emptied, littlestone
+from tests.fleets import NEEDS_A_SERVER, dropping, emptied, littlestone
 from tests.server import Server
 
 from littlestone.errors import RollbackError, SequenceGapError, StoreError
@@ -210,3 +211,34 @@ def test_more_parts_than_a_mark_has_lines_are_refused_before_the_book(
         assert book.read_bytes() == before and not (tmp_path / "secret").exists()
     with pytest.raises(ValueError, match="parts must be at most 4096"):
         blocklist.create(server.dsn, KEYS_RECIPE, fingerprint=b"", parts=4097)
+
+
+@pytest.mark.parametrize("table", ["queue", "list", "parts", "changes", "releases"])
+def test_rows_that_a_trigger_drops_are_missed_before_the_commit(
+    server: Server, tmp_path: Path, table: str
+) -> None:
+    """Otherwise events are lost, or the next ones are put as the same rounds."""
+    emptied(server)
+    recipe, secret = replace(KEYS_RECIPE, epsilon=50.0), os.urandom(32)
+    identity = blocklist.create(server.dsn, recipe, fingerprint=fingerprint(secret), parts=2)
+    events = [("a", 1), ("b", 1), ("a", 1), ("c", 0)] * 40
+    xs, ys = map(list, zip(*events, strict=True))
+    with (
+        database.connect(server.dsn) as connection,
+        closing(HighWater(tmp_path / "mark", identity, create=True)) as mark,
+    ):
+        worker = blocklist.PartWorker(connection, recipe, secret, mark)
+
+        def play() -> None:
+            blocklist.put(connection, recipe, 1, xs, ys)
+            while worker.work():
+                pass
+
+        with (
+            dropping(server, f"littlestone_blocklist.{table}"),
+            pytest.raises(StoreError, match=f"rows of the table {table}, so nothing was changed"),
+        ):
+            play()
+        play()
+        published = [(one.body, one.chain) for one in blocklist.releases(connection)]
+    assert published == one_machine(identity, secret, events, recipe) and len(published) > 1

@@ -166,5 +166,28 @@ def test_what_was_read_by_its_lines_is_not_read_by_its_ids(command: Command, sou
     assert status == 2 and "give --source a.csv and no --id" in said and rounds() == 30
     assert command("learn", source, *WORDS, "--source", "a.csv")[0] == 0 and rounds() == 30
     assert command("learn", "other.csv", *WORDS, "--id", "event")[0] == 0 and rounds() == 60
-    other = (*WORDS, "--id", "event", "--source", "other people")
-    assert command("learn", source, *other)[0] == 0 and rounds() == 90
+    named = ("learn", source, *WORDS, "--id", "event", "--source")
+    status, _, said = command(*named, "a.csv")  # the name under which it was read
+    assert status == 2 and "and no --id" in said and rounds() == 60
+    assert command(*named, "other people")[0] == 0 and rounds() == 90
+
+
+def test_small_groups_do_not_hide_what_was_read_by_its_lines(command: Command) -> None:
+    rows = [f"{x * 7 % 60},{x % 2},id{x}\n" for x in range(30)]
+    Path("a.csv").write_text("delay,late,event\n" + "".join(rows))
+    command("learn", "a.csv", *WORDS)
+    words = (*WORDS, "--id", "event", "--group", "1")
+    status, _, said = command("learn", "a.csv", *words)
+    assert status == 2 and "give --source a.csv and no --id" in said and rounds() == 30
+    Path("few.csv").write_text("delay,late,event\n" + "".join(rows[:15]))
+    assert command("learn", "few.csv", *words)[0] == 0 and rounds() == 45
+
+
+def test_a_row_without_an_id_does_not_hide_what_was_read_by_its_lines(command: Command) -> None:
+    Path("schema.toml").write_text("[delay]\ngrid = [10, 20]\n")
+    rows = "".join(f"{x * 7 % 60},{x % 2},id{x}\n" for x in range(30))
+    Path("a.csv").write_text("delay,late,event\n" + rows.replace("id0", ""))
+    words = ("--schema", "schema.toml", "--label", "late", "--store", "run.db")
+    assert command("learn", "a.csv", *words)[0] == 0
+    status, _, said = command("learn", "a.csv", *words, "--id", "event")
+    assert status == 2 and "give --source a.csv and no --id" in said and rounds() == 30

@@ -176,7 +176,7 @@ def run(
     inputs["the book"] = book
     refuse_overlap({"out": out, "report": report_path}, inputs, store=place.file)
     publisher = Publisher(sys.stdout.buffer if out is None else out)
-    source_named = origin is not None
+    named = origin
     origin = Path(source).name.removesuffix(".gz") if origin is None else origin
     identity = meant.get("identity", identity)
     columns = Columns(
@@ -249,7 +249,7 @@ def run(
                 policy=_policy(durable.run.recipe.concepts, bad_rows),
                 named_by_line=identity is None,
                 read_by_line=by_lines,
-                source_named=source_named,
+                source=named,
                 progress=progress.show,
             )
         if position.unfinished is not None:

@@ -167,7 +167,6 @@ class RunThread:
         run: DurableRun | None = None
         try:
             run = self._open()
-            self.visible.opened(run)
             self._loop.call_soon_threadsafe(self._succeed, None)
             while (turn := self._turn()) is not None:
                 if not self._played(run, turn):
@@ -175,7 +174,6 @@ class RunThread:
                     run = None
                     run = self._open()
                     self._loop.call_soon_threadsafe(self._succeed, None)
-                    self.visible.published(run)
         except BaseException as problem:
             self._loop.call_soon_threadsafe(self._fail, problem)
         finally:
@@ -233,16 +231,23 @@ class RunThread:
         return sure
 
     def _open(self) -> DurableRun:
-        """Open the run; wait for an absent or full disk or server, and raise most other errors.
+        """Open and show the run; wait for an absent or full disk or server, and raise most errors.
 
         The store and the book may be in use for a moment: by a command, by a session that a server
         still holds, by other runs.
         """
         pause = FIRST_PAUSE
         while True:
+            run: DurableRun | None = None
             try:
-                return self._opened()
-            except LittlestoneError as problem:
+                run = self._opened()
+                self.visible.opened(run)
+                return run
+            except BaseException as problem:
+                if run is not None:
+                    run.close()
+                if not isinstance(problem, LittlestoneError):
+                    raise
                 absent = isinstance(problem.__cause__, OSError | sqlite3.OperationalError)
                 if not absent and not isinstance(problem, UnreachableError | InUseError):
                     raise

@@ -73,18 +73,20 @@ class Visible:
         """Show what was visible before; the first release depends on no data and is always visible.
 
         With a clock, releases committed after the last publication time wait for the next one.
+        When a run is opened again, only what was committed after the last call is added.
         """
-        last = run.newest.number if self._every is None else self._last_shown(run.newest.number)
-        releases = run.releases(after=max(0, last - REMEMBERED))
-        shown = list(takewhile(lambda release: release.number <= last, releases))
-        rule = run.run.hypothesis
-        if last < run.newest.number:
-            rule = hypothesis_from_json(json.loads(shown[-1].body)["hypothesis"])
-        with self._lock:
-            self._committed.append((-math.inf, shown, rule))
-        self._seen = last
+        if not self._seen:
+            last = run.newest.number if self._every is None else self._last_shown(run.newest.number)
+            releases = run.releases(after=max(0, last - REMEMBERED))
+            shown = list(takewhile(lambda release: release.number <= last, releases))
+            rule = run.run.hypothesis
+            if last < run.newest.number:
+                rule = hypothesis_from_json(json.loads(shown[-1].body)["hypothesis"])
+            with self._lock:
+                self._committed.append((-math.inf, shown, rule))
+            self._seen = last
+            self._loop.call_soon_threadsafe(self.show, 0.0)
         self.published(run)
-        self._loop.call_soon_threadsafe(self.show, 0.0)
 
     def published(self, run: DurableRun) -> None:
         """Add what was committed after the last call."""

@@ -5,7 +5,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import repeat
+from itertools import repeat, takewhile
 from pathlib import Path
 from typing import Final
 
@@ -99,7 +99,7 @@ class DurableRun:
         run.ledger.promise = self.promise
         run.ledger.beforehand = total_cost(self.ranges, None, 1)
         self._rounds = log.rounds
-        self._last = log.release_at(self._rounds)
+        self._last = self._newest = log.release_at(self._rounds)
         self._published = run.hypothesis
         saved = log.checkpoint
         last, size = (0, 0) if saved is None else (saved.round, len(saved.snapshot))
@@ -259,13 +259,15 @@ class DurableRun:
 
     @property
     def newest(self) -> Release:
-        """Return the release in force."""
-        return self._last
+        """Return the release in force, of what is committed."""
+        return self._newest
 
     def releases(self, *, after: int = 0) -> Iterator[Release]:
         """Yield what was published after a number, the same bytes every time."""
         require.integer(after=after, at_least=0, at_most=2**63 - 1)
-        return self._log.releases(after=after)
+        # Another thread may ask before a commit: its noise would be used again if that fails.
+        newest, found = self._newest.number, self._log.releases(after=after)
+        return takewhile(lambda release: release.number <= newest, found)
 
     def ids_ending(self, text: str) -> list[str]:
         """Return the ids of taken events that end with the text."""
@@ -370,7 +372,7 @@ class DurableRun:
             ]
         saved = self._saved() if self._rounds >= self._due else None
         self._log.append(fresh, hashes, releases, feeding.mistakes, saved)
-        self._broken = False
+        self._newest, self._broken = self._last, False
         if publish is not None:
             for release in releases:
                 publish(release)

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from decimal import Decimal
 from itertools import islice
@@ -36,6 +36,7 @@ from littlestone.runs.ranges import promise_with
 from littlestone.type_checks import is_a
 
 _MEANING: Final = ("label", "positive", "at_least", "feature")
+_ID: Final = "id"
 
 
 @require.checked
@@ -100,8 +101,9 @@ def learn_frame(
     place, target = place_of(str(store)), Path(out)
     refuse_overlap({"out": target}, {}, store=place.file)
     publisher = Publisher(target)
+    made = _made(place)
     durable = _opened(
-        learner, place, columns, publisher, None if book is None else Book(Path(book))
+        learner, place, columns, publisher, None if book is None else Book(Path(book)), made
     )
     try:
         events = blocks_of(iter(rows), learner.concepts, columns, at_once=True)
@@ -112,7 +114,9 @@ def learn_frame(
             publisher,
             policy=policy,
             named_by_line=identity is None,
-            source_named=True,
+            read_by_line=made is not None and _ID not in made,
+            source=source,
+            to_continue=_in_arguments,
         )
     finally:
         publisher.close()
@@ -166,21 +170,38 @@ def _in_python(advice: str) -> str:
     return re.sub(f"{marks}( {marks})*", "a column of numbers or dates, in place of text", text)
 
 
+def _in_arguments(name: str, named: bool) -> str:
+    return (
+        f"Give source={name!r}{' and no identity' * named}; if they are other rows, use another "
+        f"store (and another budget)"
+    )
+
+
 def _argument(option: re.Match[str]) -> str:
     return f"{option[1].replace('-', '_')}="
 
 
 def _opened(
-    learner: PrivateLearner, place: Place, columns: Columns, publisher: Publisher, book: Book | None
+    learner: PrivateLearner,
+    place: Place,
+    columns: Columns,
+    publisher: Publisher,
+    book: Book | None,
+    made: Mapping[str, Any] | None,
 ) -> DurableRun:
-    meaning = _written(columns)
-    if place.exists():
-        with reporting_damage(place):
-            made = read_about(place)["options"]
-        if _meaning(made) != _meaning(meaning):
+    """Start the run, or continue one that was ``made`` with these options."""
+    written = _written(columns)
+    if made is not None:
+        if columns.identity is None and _ID in made:
             raise StoreError(
-                f"{place} was created with {_meaning(made)}, not {_meaning(meaning)}: one rule "
-                f"cannot learn two meanings of a label"
+                f"{place} was created with identity={made[_ID]!r}: by their lines its rows would "
+                f"be read a second time. Give the column of ids again"
+            )
+        meant, meaning = _meaning(made), _meaning(tomllib.loads(written))
+        if meant != meaning:
+            raise StoreError(
+                f"{place} was created with {meant}, not {meaning}: one rule cannot learn two "
+                f"meanings of a label"
             )
         durable = DurableRun.resume(
             learner, place, users=columns.user, witness=publisher.refuse_old_store
@@ -193,23 +214,34 @@ def _opened(
     room = nullcontext() if book is None else book.reserved(place, learner.guarantee(), promise)
     with room as reserved:
         durable = DurableRun.start(
-            learner, place, users=columns.user, reserved=reserved, options=meaning
+            learner, place, users=columns.user, reserved=reserved, options=written
         )
         enter(book, durable, place)
     return durable
 
 
 def _written(columns: Columns) -> str:
-    """Return what the label means as TOML, as the options of the command are stored."""
-    given = {name: getattr(columns, name) for name in _MEANING}
-    return "".join(
+    """Return what the label means, and which column has the ids, as TOML.
+
+    The options of the command are stored in the same way.
+    """
+    given = {name: getattr(columns, name) for name in _MEANING} | {_ID: columns.identity}
+    text = "".join(
         f"{name.replace('_', '-')} = {json.dumps(value, ensure_ascii=False)}\n"
         for name, value in given.items()
         if value is not None
     )
+    return text.replace("\x7f", "\\u007f")  # which TOML does not allow, and JSON does
 
 
-def _meaning(options: str) -> dict[str, Any]:
-    found = tomllib.loads(options)
+def _made(place: Place) -> dict[str, Any] | None:
+    """Return the options that a store was created with; None if there is no store."""
+    if not place.exists():
+        return None
+    with reporting_damage(place):
+        return tomllib.loads(read_about(place)["options"])
+
+
+def _meaning(options: Mapping[str, Any]) -> dict[str, Any]:
     keys = [name.replace("_", "-") for name in _MEANING]
-    return {key: found[key] for key in keys if key in found}
+    return {key: options[key] for key in keys if key in options}

@@ -237,7 +237,8 @@ def learn(
     policy: Policy = "reject",
     named_by_line: bool = False,
     read_by_line: bool = False,
-    source_named: bool = False,
+    source: str | None = None,
+    to_continue: Callable[[str, bool], str] | None = None,
     at_ticks: bool = False,
     progress: Callable[[Tally], None] | None = None,
 ) -> Tally:
@@ -254,8 +255,10 @@ def learn(
             lost or read twice.
         read_by_line: Earlier event ids are line numbers. If the events have ids of their own now, a
             file that was read by its lines is rejected.
-        source_named: The user named the source; otherwise a file that was read under another name
-            is rejected.
+        source: The name that the user gave the source; otherwise a file that was read under another
+            name is rejected.
+        to_continue: Says how to continue a source of this name, and whether its rows have ids now;
+            by default in the words of the command.
         at_ticks: Publish at ticks only, and only what was ready before, so that the time to learn
             stays hidden.
         progress: Called with the counts after each group.
@@ -264,16 +267,20 @@ def learn(
     publisher.catch_up(run)
     publish = None if at_ticks else publisher
     waiting = Waiting()
-    unknown = (named_by_line or read_by_line) and not source_named
+    advice = to_continue or _in_the_command
+    unknown = source is None if named_by_line else read_by_line
+    # Rows with ids are compared together: a few may be like others by chance.
+    enough = group if named_by_line or not unknown else max(group, _FEW)
 
     def take() -> None:
         nonlocal unknown
         together = waiting.together()
         if unknown and together:
             if named_by_line:
-                tally.beside = _refuse_read_before(run, list(together[:_COMPARED]))
-            elif len(together) >= _FEW:  # a few rows with ids may be like a few others by chance
-                _refuse_read_before(run, list(together[:_COMPARED]), named=True)
+                tally.beside = _refuse_read_before(run, list(together[:_COMPARED]), advice)
+            else:
+                begin = list(together[:_COMPARED])
+                _refuse_read_before(run, begin, advice, named=True, source=source)
             unknown = False
         _take(run, together, publish, tally, policy, named_by_line)
 
@@ -293,7 +300,7 @@ def learn(
             tally.note(item)
             tally.stood_in += 1
             waiting.add(item.stand_in)
-        if waiting.size >= group or isinstance(item, Tick):
+        if waiting.size >= (enough if unknown else group) or isinstance(item, Tick):
             if isinstance(item, Tick) or not at_ticks:
                 publisher.heartbeat(_HEARTBEAT_SECONDS)
             take()
@@ -308,34 +315,51 @@ def learn(
     return tally
 
 
+def _in_the_command(name: str, named: bool) -> str:
+    return (
+        f"To continue it, give --source {shlex.quote(name)}{' and no --id' * named}; only if they "
+        f"are other rows, give --source with a new name ({_TWICE})"
+    )
+
+
 def _refuse_read_before(
-    run: DurableRun, events: Sequence[Event], *, named: bool = False
+    run: DurableRun,
+    events: Sequence[Event],
+    advice: Callable[[str, bool], str],
+    *,
+    named: bool = False,
+    source: str | None = None,
 ) -> list[str]:
     """Reject a file that was renamed, copied or converted after it was read, by its first rows.
 
-    ``named``: the rows have ids, so that they do not continue what was read by lines.
+    ``named``: the rows have ids, so that they do not continue what was read by lines. ``source``:
+    they may be like those that were read under another name.
 
     Returns:
         The names of other files whose lines the run has read.
     """
     begin, names = events[0].line or 0, list[str]()
-    if run.same_content(events[:1]) != [None]:
+    least = _FEW if named else 1  # fewer rows may be like others by chance
+    # A row without an id has the name of its line.
+    own = [each for each in events if not (named and each.id.endswith(f"line {each.line}"))]
+    if run.same_content((own or events)[:1]) != [None]:
         return names  # it continues under its own name
     for line in sorted({begin, 1, 2}):  # with or without a header
         ending = f"line {line}"
         for known in run.ids_ending(ending):
-            name = known.removesuffix(ending)
-            lines = (f"{name}line {(each.line or 0) + line - begin}" for each in events)
+            before = known.removesuffix(ending)
+            name = before.rstrip()
+            if source is not None and name != source.rstrip():
+                continue
+            lines = (f"{before}line {(each.line or 0) + line - begin}" for each in events)
             same = [each._replace(id=id_) for each, id_ in zip(events, lines, strict=True)]
-            if False not in run.same_content(same):
-                source = f"--source {shlex.quote(name.rstrip())}"
+            alike = run.same_content(same)
+            if False not in alike and alike.count(True) >= least:
                 raise StoreError(
-                    f"these rows begin like those of {name.rstrip()!r}, which was read before. To "
-                    f"continue it, give {source}{' and no --id' * named}; only if they are "
-                    f"other rows, give --source with a new name ({_TWICE}). Nothing was "
-                    f"taken"
+                    f"these rows begin like those of {name!r}, which was read before. "
+                    f"{advice(name, named)}. Nothing was taken"
                 )
-            names.append(name.rstrip())
+            names.append(name)
     return sorted({*names})
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.patience import PATIENCE, until
 from tests.unit.http.served import BUDGET, body, serving, with_keys
 
-from littlestone.errors import StoreError
+from littlestone.errors import StoreError, UnreachableError
 from littlestone.http import run_thread
 from littlestone.http.client import ServiceError
 from littlestone.http.service import Role
@@ -238,3 +238,24 @@ def test_a_run_that_was_put_back_cannot_be_adopted(tmp_path: Path) -> None:
     with serving(tmp_path / "runs", adopt=["abuse"]) as served:
         assert health(served) == (200, 1)
     assert not (store.parent / "adopted").exists()
+
+
+def test_a_run_waits_for_a_server_that_is_gone_before_its_releases_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_thread, "FIRST_PAUSE", 0.01)
+    with serving(tmp_path) as served:
+        assert served.raw("POST", "/runs", body(name="a", **KEYS))[0] == 201
+        assert served.client().send("a", "x", 1)["round"] == 1
+    releases, left = DurableRun.releases, [None] * 2
+
+    def gone(run: DurableRun, *, after: int = 0) -> Any:
+        if left:
+            left.pop()
+            raise UnreachableError("the database cannot be reached")
+        return releases(run, after=after)
+
+    monkeypatch.setattr(DurableRun, "releases", gone)
+    with serving(tmp_path) as served:
+        until(lambda: not left and health(served) == (200, 0))
+        assert served.client().send("a", "y", 1)["round"] == 2

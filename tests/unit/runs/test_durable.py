@@ -364,6 +364,32 @@ def test_no_thread_closes_a_run_while_another_takes_events(folder_in_memory: Pat
     DurableRun.resume(replace(RECIPE, epsilon=500.0), path).close()
 
 
+def test_no_thread_sees_a_release_before_its_commit(
+    folder_in_memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the commit fails, other events continue with the same noise."""
+    run = DurableRun.start(replace(RECIPE, epsilon=500.0), folder_in_memory / "run.db")
+    journal: Any = run._log._journal
+    db, seen = journal._db, list[int]()
+
+    class Full:
+        def execute(self, query: str, *values: Any) -> Any:
+            if query == "COMMIT":
+                with ThreadPoolExecutor(1) as pool:
+                    numbers = pool.submit(lambda: [each.number for each in run.releases()])
+                    seen.extend([*numbers.result(), run.newest.number])
+                raise OSError("no space")
+            return db.execute(query, *values)
+
+    monkeypatch.setattr(journal, "_db", Full())
+    with pytest.raises(StoreError, match="no space"):
+        run.take(events(0, 40))
+    monkeypatch.undo()
+    assert seen == [1, 1]
+    assert [run.newest] == list(run.releases())
+    run.close()
+
+
 def test_the_key_of_the_noise_is_stored_before_the_first_example(folder_in_memory: Path) -> None:
     path = folder_in_memory / "run.db"
     DurableRun.start(RECIPE, path).close()

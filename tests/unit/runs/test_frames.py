@@ -177,6 +177,22 @@ def test_rows_are_known_by_the_name_of_their_source(at: dict[str, Any]) -> None:
             learn_frame(frame, LEARNER, **call, **names)
 
 
+@pytest.mark.parametrize("by_id", [True, False])
+def test_rows_read_by_their_lines_or_ids_are_not_read_by_the_other(
+    by_id: bool, at: dict[str, Any]
+) -> None:
+    frame, call = pd.DataFrame(table()), {**at, "positive": "ja"}
+    names: list[dict[str, Any]] = [{"source": "May"}, {"identity": "id"}]
+    first, second = names[::-1] if by_id else names
+    assert learn_frame(frame, LEARNER, **call, **first).taken == ROWS
+    way_out = "Give the column of ids again" if by_id else "Give source='May' and no identity"
+    with pytest.raises(StoreError, match=way_out):
+        learn_frame(frame, LEARNER, **call, **second)
+    assert learn_frame(frame, LEARNER, **call, **first).repeated == ROWS
+    if not by_id:  # other rows may have ids
+        assert learn_frame(frame[1::2], LEARNER, **call, **second).taken == ROWS / 2
+
+
 def test_nothing_is_spent_where_most_rows_do_not_fit(at: dict[str, Any]) -> None:
     german = pd.DataFrame(table()).assign(amount="27,79")
     with pytest.raises(BadRowError, match="most rows do not fit: 600 of 600") as refusal:
@@ -187,6 +203,14 @@ def test_nothing_is_spent_where_most_rows_do_not_fit(at: dict[str, Any]) -> None
     with pytest.raises(ValueError, match="must be a data frame"):
         learn_frame([1, 2], LEARNER, **at, source="May")
     assert not Path(at["store"]).exists() and not Path(at["out"]).exists()
+
+
+def test_a_store_remembers_columns_of_any_name(at: dict[str, Any]) -> None:
+    names = {"late": 'late \x7f"\\', "id": "id\n\x7f"}
+    call = {**at, "label": names["late"], "identity": names["id"], "positive": "ja"}
+    frame = pd.DataFrame(table()).rename(columns=names)
+    assert learn_frame(frame, LEARNER, **call).taken == ROWS
+    assert learn_frame(frame, LEARNER, **call).repeated == ROWS
 
 
 def test_a_label_keeps_its_meaning(at: dict[str, Any]) -> None:

@@ -207,12 +207,14 @@ def put(
                 [_plain(points[place]) for place in places],
                 labels[places],
             )
-            connection.execute(
+            done = connection.execute(
                 "INSERT INTO littlestone_blocklist.queue (part, until, block) VALUES (%s, %s, %s)",
                 (part, last, codec.dumps(block)),
             )
+            require_written(done.rowcount, 1, "queue")
         if last > tick:
-            connection.execute("UPDATE littlestone_blocklist.list SET tick = %s", (last,))
+            done = connection.execute("UPDATE littlestone_blocklist.list SET tick = %s", (last,))
+            require_written(done.rowcount, 1, "list")  # or the next rounds have the same numbers
     return max(0, last - int(tick))
 
 
@@ -272,6 +274,8 @@ class PartWorker:
                     "INSERT INTO littlestone_blocklist.changes VALUES (%s, %s, %s)",
                     [(part, number, codec.dumps(keys)) for number, keys in changes],
                 )
+                if changes:
+                    require_written(cursor.rowcount, len(changes), "changes")
             self.connection.execute(
                 "DELETE FROM littlestone_blocklist.queue WHERE id = ANY(%s)", (ids,)
             )
@@ -323,9 +327,10 @@ class PartWorker:
             for place, rule in merged(listed, [changes]):
                 number += 1
                 chain = _release(self.connection, identity, number, place, rule, chain)
-            self.connection.execute(
+            done = self.connection.execute(
                 "UPDATE littlestone_blocklist.list SET published = %s", (common,)
             )
+            require_written(done.rowcount, 1, "list")
         return True
 
 
@@ -354,10 +359,11 @@ def _release(
 ) -> bytes:
     body = release_body(rule, run=identity, number=number, round_number=round_number)
     chain = chained(before, body)
-    connection.execute(
+    done = connection.execute(
         "INSERT INTO littlestone_blocklist.releases VALUES (%s, %s, %s, %s)",
         (number, round_number, body, chain),
     )
+    require_written(done.rowcount, 1, "releases")
     return chain
 
 

@@ -72,14 +72,18 @@ def canonical_user(name: Any) -> str:
         if text[:1] not in _FIRST or (text[0] in _DIGITS and "-" in text and "e" not in text):
             return text  # a date or a phone number, for instance, is not a number
         return text if _NUMERIC.fullmatch(text) is None else _number(text) or text
-    text = name
-    text.encode()  # a lone surrogate is not a name: ValueError
+    name.encode()  # a lone surrogate is not a name: ValueError
+    text = _seen(" ".join(name.split()))  # first: what is between two marks keeps their order
     text = unicodedata.normalize("NFKC", text).casefold()
     text = " ".join(unicodedata.normalize("NFKC", text).split())
     if not text.isascii() or not text.isprintable():
-        text = " ".join("".join(filter(_is_seen, text)).split())
+        text = " ".join(_seen(text).split())  # of what a letter was written as
         text = unicodedata.normalize("NFKC", text)  # neighbours may have become one letter
     return _number(text) or text
+
+
+def _seen(text: str) -> str:
+    return "".join(filter(_is_seen, text))
 
 
 def _is_seen(letter: str) -> bool:

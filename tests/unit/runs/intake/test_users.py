@@ -53,6 +53,7 @@ LOOKS = {
     "ann": ("Ann", "ann", "ANN ", "\tann", "ann\u200b", "a\u00adnn", "\u202eann", "ann\ufe0f",
             "ann\u2800", "a\u2065nn", "ann\ufff0", "an\U000e0080n", Name.ANN),
     "ann lee": ("Ann Lee", "ann  lee", "ann\u00a0lee", "ann \u200b lee", "ann\tlee\x00"),
+    "\u03ce\u03b9": ("\u03c9\u0345\u0301", "\u03c9\u0345\u200b\u0301", "\u1ff4"),
     "yes": (True, "true", "TRUE"),
     "nobody": (None, "", "  ", "\u2800", "\U000e0fff"),
 }  # fmt: skip
