@@ -54,6 +54,8 @@ class Turn:
     left: list[tuple[int, Block]]
     """The part of a row of the queue that has to wait behind a gap."""
     events: int
+    seals: dict[bytes, bytes]
+    """The new seal of each state, by its place in the tree of the shard."""
     runs: dict[bytes, KeyedRun]
     """The runs after the commit, of the keys that may stay in memory."""
 
@@ -140,7 +142,7 @@ class Worker:
             if not turn.events and all(held for _, _, held in blocks):
                 return 0
             self._write(shard, turn, [number for number, _, _ in blocks])
-            root, pages = tree.sealed()
+            root, pages = tree.sealed(turn.seals)
             if pages:
                 store_pages(self.connection, "littlestone", shard, pages)
             height = sealed(self._height_key, shard, height.commits + 1, root)
@@ -205,14 +207,14 @@ class Worker:
         found = self.connection.execute(query, (shard, list(waiting)), binary=True)
         known: dict[bytes, bytes] = dict(found.fetchall())
         places = {label: tree.digest(label) for label in waiting}
-        tree.load(places.values())
+        known_seals = tree.load(places.values())
         states, created = list[State](), list[State]()
         releases, early = list[tuple[bytes, Release]](), dict[bytes, set[int]]()
-        runs: dict[bytes, KeyedRun] = {}
+        seals, runs = dict[bytes, bytes](), dict[bytes, KeyedRun]()
         events, horizon = 0, self.recipe.rounds
         for label, (seqs, examples) in waiting.items():
             before, place = known.get(label), places[label]
-            expected = tree.get(place)
+            expected = known_seals[place]
             # It is also the newest in memory: a failed turn keeps no run.
             run = self._awake.pop(label, None)
             if run is None or before != run.last_state or before[-SEAL_BYTES:] != expected:
@@ -233,14 +235,14 @@ class Worker:
             if run.is_lean and len(waiting) <= _MOST_KEPT:
                 runs[label] = run
             (created if before is None else states).append((label, run.rounds, state))
-            tree.put(place, state[-SEAL_BYTES:])
+            seals[place] = state[-SEAL_BYTES:]
             events += len(fresh)
         left = [
             (number, rest)
             for number, block in (blocks.items() if early else ())
             if len((rest := block.only(early)).seqs)
         ]
-        return Turn(states, created, releases, left, events, runs)
+        return Turn(states, created, releases, left, events, seals, runs)
 
     def _run(self, name: KeyName, state: bytes | None, expected: bytes | None) -> KeyedRun | None:
         """Return the run of a key; None, with the reason in ``refused``, if it must not continue.
