@@ -25,7 +25,7 @@ from littlestone.runs.fleet.page_tree import EMPTY_ROOT, Counted, events_over_li
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import UNUSED
 from littlestone.runs.journal.postgresql import connect as connect
-from littlestone.runs.journal.postgresql import one, require_written
+from littlestone.runs.journal.postgresql import one, rows_dropped
 from littlestone.runs.journal.records import Release
 
 _TABLES: Final = """
@@ -166,16 +166,10 @@ def put(
             most = recipe.max_contributions
             marked = mark_over_limit(connection, _SCHEMA, "fleet", known, block.names(), most=most)
             block = block._replace(over_limit=marked)
-        with connection.cursor() as cursor:
-            rows = 0
-            with cursor.copy(
-                "COPY littlestone.queue (shard, events, block) FROM STDIN (FORMAT BINARY)"
-            ) as copy:
-                copy.set_types(["int4", "int8", "bytea"])
-                for shard, part in block.by_shard(terms.shards):
-                    copy.write_row((shard, len(part.seqs), part.packed()))
-                    rows += 1
-            require_written(cursor.rowcount, rows, "queue")
+        parts = block.by_shard(terms.shards)
+        rows = [(shard, len(part.seqs), part.packed()) for shard, part in parts]
+        table, types = "littlestone.queue (shard, events, block)", ["int4", "int8", "bytea"]
+        copy_rows(connection, table, types, rows)
     return len(block.seqs)
 
 
@@ -208,7 +202,8 @@ def mark_over_limit(
     if pages:
         store_pages(connection, schema, _USERS, pages)
         done = connection.execute(f"UPDATE {schema}.{table} SET user_root = %s", (root,))
-        require_written(done.rowcount, 1, table)
+        if done.rowcount != 1:
+            raise rows_dropped(done.rowcount, 1, table)
     return marked
 
 
@@ -323,18 +318,33 @@ def store_pages(
         "ON CONFLICT (tree, path) DO UPDATE SET page = excluded.page",
         (tree, list(pages), list(pages.values())),
     )
-    require_written(done.rowcount, len(pages), "pages")
+    if done.rowcount != len(pages):
+        raise rows_dropped(done.rowcount, len(pages), "pages")
+
+
+def copy_rows(
+    connection: "psycopg.Connection[Any]",
+    table: str,
+    types: list[str],
+    rows: Sequence[tuple[Any, ...]],
+) -> None:
+    """Append rows to a table, whose columns are named with it."""
+    with connection.cursor() as cursor:
+        with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types(types)
+            for row in rows:
+                copy.write_row(row)
+        if cursor.rowcount != len(rows):
+            raise rows_dropped(cursor.rowcount, len(rows), table.partition(" ")[0])
 
 
 @contextmanager
 def shard_lock(connection: "psycopg.Connection[Any]", identity: str, shard: int) -> Iterator[bool]:
     """Lock a shard until the block ends or the process does; yield whether that succeeded."""
     name = int(identity[:7], 16), shard
-    (taken,) = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", name).fetchone() or (
-        False,
-    )
+    [(taken,)] = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", name)
     try:
-        yield bool(taken)
+        yield taken
     finally:
         if taken and not connection.closed:
             connection.execute("SELECT pg_advisory_unlock(%s, %s)", name)

@@ -26,12 +26,12 @@ from littlestone.errors import (
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness.word_sources import labelled_keys
 from littlestone.runs.fleet.blocks import Block, Waiting, in_turn, shard_of
-from littlestone.runs.fleet.database import shard_lock, store_pages, stored_pages
+from littlestone.runs.fleet.database import copy_rows, shard_lock, store_pages, stored_pages
 from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
 from littlestone.runs.fleet.page_tree import EMPTY_ROOT, PageTree
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
-from littlestone.runs.journal.postgresql import require_written
+from littlestone.runs.journal.postgresql import rows_dropped
 from littlestone.runs.journal.records import Release
 
 _MOST_BLOCKS: Final = 256  # of one turn
@@ -151,7 +151,8 @@ class Worker:
                 "WHERE shard = %s",
                 (*height, root, shard),
             )
-            require_written(updated.rowcount, 1, "shards")
+            if updated.rowcount != 1:
+                raise rows_dropped(updated.rowcount, 1, "shards")
             self.before_commit(turn)
         # After the commit and under the lock: a mark above the database would reject it forever.
         self.mark.raise_to(shard, height)
@@ -281,15 +282,18 @@ class Worker:
                 "WHERE old.shard = %s AND old.key = new.key",
                 (keys, rounds, states, shard),
             )
-            require_written(updated.rowcount, len(keys), "states")
+            if updated.rowcount != len(keys):
+                raise rows_dropped(updated.rowcount, len(keys), "states")
         if turn.created:
-            self._copy(
+            copy_rows(
+                connection,
                 "littlestone.states (shard, key, rounds, state)",
                 ["int4", "bytea", "int8", "bytea"],
                 [(shard, *row) for row in turn.created],
             )
         if turn.releases:
-            self._copy(
+            copy_rows(
+                connection,
                 "littlestone.releases (shard, key, number, round, body, chain)",
                 ["int4", "bytea", "int8", "int8", "bytea", "bytea"],
                 [(shard, key, *release) for key, release in turn.releases],
@@ -305,14 +309,6 @@ class Worker:
                 "UPDATE littlestone.queue SET held = true, events = %s, block = %s WHERE id = %s",
                 (len(block.seqs), block.packed(), number),
             )
-
-    def _copy(self, table: str, types: list[str], rows: list[tuple[Any, ...]]) -> None:
-        with self.connection.cursor() as cursor:
-            with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
-                copy.set_types(types)
-                for row in rows:
-                    copy.write_row(row)
-            require_written(cursor.rowcount, len(rows), table.partition(" ")[0])
 
 
 def _altered(shard: int, how: str) -> RollbackError:
