@@ -5,10 +5,11 @@ secret that the noise is derived from, so a copy of the database alone does not 
 what was published. Only the table ``releases`` is for publication.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from functools import partial
+from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -16,10 +17,11 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg.rows import dict_row
 
+from littlestone import require
 from littlestone.concepts.canonical_key import canonical_key
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.learners.run import PrivateLearner
-from littlestone.runs.fleet.blocks import Block, checked, shard_of
+from littlestone.runs.fleet.blocks import Block, shard_of
 from littlestone.runs.fleet.keyed import key_name, label_of
 from littlestone.runs.fleet.page_tree import EMPTY_ROOT, Counted, events_over_limit, given_users
 from littlestone.runs.fleet.terms import Terms
@@ -68,6 +70,13 @@ _USERS: Final = -1
 _LAST: Final = 2**62  # the largest number of an event
 _BOOLEANS: Final = {bool, np.bool_}
 _TERMS: Final = ", ".join(field.name for field in fields(Terms))
+_MOST_REMEMBERED: Final = 16
+# What each transaction reads or is given again is checked once.
+_require_intact: Final = lru_cache(maxsize=_MOST_REMEMBERED)(Terms.require_intact)
+_require_recipe: Final = lru_cache(maxsize=_MOST_REMEMBERED)(Terms.require_recipe)
+_label_count: Final[Callable[[PrivateLearner], int]] = lru_cache(maxsize=_MOST_REMEMBERED)(
+    attrgetter("label_count")
+)
 
 
 def create(
@@ -130,7 +139,7 @@ def terms_of(connection: "psycopg.Connection[Any]", lock: str = "") -> Terms:
             "there is no fleet in this database; create one with littlestone fleet init"
         )
     terms = Terms(**row)
-    terms.require_intact()
+    _require_intact(terms)
     return terms
 
 
@@ -159,7 +168,7 @@ def put(
         # One put at a time: rows become visible in the order of their ids, so of two events with
         # one number the same one is first whenever the batch is computed again.
         terms = terms_of(connection, "FOR UPDATE")
-        terms.require_recipe(recipe)
+        _require_recipe(terms, recipe)
         block = _block(recipe, keys, seqs, xs, ys)
         known = given_users(terms.users, users, len(block.seqs))
         if known:
@@ -214,7 +223,7 @@ def _block(
     xs: Any,
     ys: Any,
 ) -> Block:
-    points, labels = checked(recipe.concepts.domain, xs, ys)
+    points, labels = recipe.concepts.domain.check_many(xs), require.labels(ys, _label_count(recipe))
     numbers = np.asarray(seqs)
     fits = numbers.ndim == 1 and (
         not numbers.size

@@ -33,7 +33,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 from littlestone.randomness.word_sources import Keyed, labelled_keys
-from littlestone.runs.fleet.blocks import checked, in_turn
+from littlestone.runs.fleet.blocks import in_turn
 from littlestone.runs.journal.records import DIGEST_BYTES, Release, chained, release_body
 
 _MAGIC: Final = b"LSK1"
@@ -110,7 +110,7 @@ def _checked(recipe: PrivateLearner, xs: Any, ys: Any) -> Sequence[Example]:
     domain = recipe.concepts.domain
     if len(ys) == 1:  # a block has a fixed cost
         return [(domain.check(xs[0]), require.label(ys[0], count=recipe.label_count))]
-    return list(single_rounds(*checked(domain, xs, ys)))
+    return list(single_rounds(domain.check_many(xs), require.labels(ys, recipe.label_count)))
 
 
 def _fresh(seqs: Sequence[int], before: int, horizon: int | None) -> list[int] | None:

@@ -77,11 +77,13 @@ class Worker:
     """Runs as the last commits left them, the newest last: their states are not read again."""
     _height_key: bytes = field(init=False, repr=False)
     _page_key: bytes = field(init=False, repr=False)
+    _label_count: int = field(init=False)
     _looked_behind_gaps: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         label = b"shards of a fleet" + self.terms.identity.encode()
         self._height_key, self._page_key = labelled_keys(self.secret, label, count=2)
+        self._label_count = self.recipe.label_count
 
     def work(self) -> int:
         """Take one turn at each shard; return the number of events, 0 if there is nothing to do.
@@ -189,7 +191,7 @@ class Worker:
         for number, block, count in rows:
             if count and events and events + count > _MOST_EVENTS:
                 break  # and never past it: the order decides between repeats
-            found = Block.from_bytes(block, self.recipe.concepts.domain)
+            found = Block.from_bytes(block, self.recipe.concepts.domain, self._label_count)
             if any(shard_of(key, self.terms.shards) != shard for key in found.keys):
                 raise StoreError(
                     f"row {number} of the table queue was altered: its keys do not belong to shard "
