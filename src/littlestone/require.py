@@ -371,7 +371,8 @@ def labels(ys: Any, count: int = 2) -> NDArray[np.uint8]:
     Arrays of one numeric type are checked as a whole, anything else label by label.
     """
     kind = getattr(ys, "dtype", None)
-    if isinstance(kind, np.dtype) and kind.kind in "biuf" and not is_a(ys, np.ma.MaskedArray):
+    masked = issubclass(type(ys), np.ma.MaskedArray)
+    if isinstance(kind, np.dtype) and kind.kind in "biuf" and not masked:
         array = np.asarray(ys)
     else:
         values: Any = listed(labels=ys)
@@ -400,8 +401,9 @@ def plain_array(values: Any) -> NDArray[Any] | None:
 
     Behind a mask is not a value, and numpy leaves masked elements out of ``min`` and ``any``.
     """
-    masked = is_a(values, np.ma.MaskedArray)
-    return values if is_a(values, np.ndarray) and not masked else None
+    kind = type(values)
+    plain = issubclass(kind, np.ndarray) and not issubclass(kind, np.ma.MaskedArray)
+    return values if plain else None
 
 
 def listed(kind: Any = Any, **named: Any) -> list[Any]:

@@ -39,7 +39,7 @@ class Scripted:
     def spawn(self, count: int) -> list[Source]:
         raise NotImplementedError
 
-    def state(self, unread: Ahead) -> dict[str, object]:
+    def state(self) -> dict[str, object]:
         return {"source": "scripted"}
 
 

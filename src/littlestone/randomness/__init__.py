@@ -16,7 +16,6 @@ from littlestone.randomness.word_sources import (
     Ahead,
     Keyed,
     OperatingSystem,
-    Position,
     Retired,
     Seeded,
     Source,
@@ -156,7 +155,7 @@ class Randomness(NoiseOwner):
 
     def state(self) -> dict[str, Any]:
         """Return the position of the stream as integers and strings, for a snapshot."""
-        return self._source.state(self._words)
+        return self._source.state()
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Randomness":
@@ -171,12 +170,6 @@ class Randomness(NoiseOwner):
             raise ValueError(
                 f"state must be one that state() has given, got one of the source {source!r}"
             ) from None
-
-    def position(self) -> Position:
-        """Return the position of a keyed stream; ``labelled`` continues there."""
-        if not isinstance(self._source, Keyed):
-            raise ValueError(f"only a keyed stream has a position, got {self!r}")
-        return self._source.position(self._words)
 
     def _retire(self, reason: str) -> None:
         self._source, self._words = Retired(self._source.private, reason), Ahead("Q")
@@ -254,21 +247,17 @@ def take_over(rng: Randomness) -> None:
         )
 
 
-def labelled(key: bytes, position: Position = (0, 0, 0, 0)) -> Randomness:
-    """Return the stream of one of ``labelled_keys`` from ``position`` on; may be repeated.
+def labelled(key: bytes) -> Randomness:
+    """Return the stream of one of ``labelled_keys``; it may be started again.
 
-    For pure functions of the earlier draws and examples. The caller must never publish two
-    continuations of one position; the fleet ensures this with a lock and a mark.
+    For pure functions of the key and the examples, of which the caller publishes one only.
 
     >>> from littlestone.randomness.word_sources import labelled_keys
     >>> [key], [other] = labelled_keys(bytes(32), b"of a shop"), labelled_keys(bytes(32), b"other")
-    >>> first = labelled(key)
-    >>> word, position = first.word(), first.position()
-    >>> first.word() == labelled(key, position).word(), word == labelled(other).word()
+    >>> labelled(key).word() == labelled(key).word(), labelled(key).word() == labelled(other).word()
     (True, False)
     """
-    block, children, before, left = position
-    return Randomness(Keyed(key, block, children, (before, left)))
+    return Randomness(Keyed(key))
 
 
 def _keyed_streams() -> list[tuple[Randomness, Keyed]]:

@@ -43,10 +43,6 @@ class Ahead(_Words):
         return made
 
 
-Position = tuple[int, int, int, int]
-"""The position of a keyed stream, without its key: how much was drawn, not what."""
-
-
 class Source(Protocol):
     """A supply of uniform 64-bit words."""
 
@@ -63,8 +59,8 @@ class Source(Protocol):
     def spawn(self, count: int) -> "list[Source]":
         """Return ``count`` independent sources."""
 
-    def state(self, unused: Ahead) -> dict[str, Any]:
-        """Return the position of the stream, given the words read ahead that are still unused."""
+    def state(self) -> dict[str, Any]:
+        """Return the position of the stream: behind the words that were used, not those ahead."""
 
 
 class OperatingSystem:
@@ -84,7 +80,7 @@ class OperatingSystem:
         """Return ``count`` independent sources."""
         return [OperatingSystem() for _ in range(count)]
 
-    def state(self, unused: Ahead) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """Return the kind of source only: unused bits are dropped, never stored."""
         return {"source": "secure"}
 
@@ -102,6 +98,7 @@ class Seeded:
         self._at = 0  # position of the generator
         self._taken = taken  # words taken from the stream so far
         self._single = single  # start and end of the stretch for single draws
+        self._ahead = Ahead("Q")
         self._lock = threading.Lock()
 
     def words(self, count: int) -> NDArray[np.uint64]:
@@ -118,7 +115,8 @@ class Seeded:
                 end = start + _STRETCH
             count = min(_AHEAD, end - start)
             self._single = (start + count, end)
-            return Ahead.of(self._read(start, count), start)
+            self._ahead = Ahead.of(self._read(start, count), start)
+            return self._ahead
 
     def _take(self, count: int) -> int:
         first, self._taken = self._taken, self._taken + count
@@ -134,7 +132,7 @@ class Seeded:
         """Return ``count`` independent sources."""
         return [Seeded(child) for child in self._seed.spawn(count)]
 
-    def state(self, unused: Ahead) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """Return where the stream stands."""
         seed = self._seed
         return {
@@ -143,7 +141,7 @@ class Seeded:
             "spawn_key": list(seed.spawn_key),
             "children": seed.n_children_spawned,
             "taken": self._taken,
-            "single": [self._single[0] - len(unused), self._single[1]],
+            "single": [self._single[0] - len(self._ahead), self._single[1]],
         }
 
     @classmethod
@@ -187,6 +185,7 @@ class Keyed:
         self._block = block
         self._children = children
         self._unused = unused  # the block of a saved state, and how many of its words remain
+        self._ahead = Ahead("Q")  # handed out last; those in it are not used yet
         self._lock = threading.Lock()  # no two threads may get the same block
 
     def words(self, count: int) -> NDArray[np.uint64]:
@@ -201,7 +200,8 @@ class Keyed:
             (block, left), self._unused = self._unused, (0, 0)
             if not left:
                 block, self._block, left = self._block, self._block + 1, _AHEAD
-        return Ahead.of(self._words_of(block, _AHEAD)[_AHEAD - left :], block)
+            self._ahead = Ahead.of(self._words_of(block, _AHEAD)[_AHEAD - left :], block)
+            return self._ahead
 
     def _words_of(self, block: int, count: int) -> NDArray[np.uint64]:
         stretched = self._stretch(b"words" + block.to_bytes(16, "big"), 8 * count)
@@ -214,14 +214,15 @@ class Keyed:
         labels = (b"child" + n.to_bytes(16, "big") for n in range(first, first + count))
         return [Keyed(self._stretch(label, _KEY_BYTES), family=self.family) for label in labels]
 
-    def position(self, unused: Ahead) -> "Position":
-        """Return the position: blocks and children handed out, and the words that remain."""
-        before, left = (unused.start, len(unused)) if unused else self._unused
+    def position(self) -> tuple[int, int, int, int]:
+        """Return how much was drawn, not what: blocks, children, and what remains of a block."""
+        ahead = self._ahead
+        before, left = (ahead.start, len(ahead)) if ahead else self._unused
         return self._block, self._children, before, left
 
-    def state(self, unused: Ahead) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """Return where the stream stands."""
-        block, children, *left = self.position(unused)
+        block, children, *left = self.position()
         return {
             "source": "keyed",
             "key": self._key.hex(),
@@ -271,7 +272,7 @@ class Retired:
         """Return ``count`` independent sources."""
         self._refuse()
 
-    def state(self, unused: Ahead) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """Return where the stream stands."""
         self._refuse()
 

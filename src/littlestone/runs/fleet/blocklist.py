@@ -29,7 +29,7 @@ from littlestone.runs.fleet.page_tree import Counted, given_users, require_users
 from littlestone.runs.fleet.split_keys import Change, advance_part, merged, part_of
 from littlestone.runs.fleet.terms import reporting_damage, require_shards, terms_seal
 from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
-from littlestone.runs.journal.postgresql import require_written
+from littlestone.runs.journal.postgresql import rows_dropped
 from littlestone.runs.journal.records import Release, chained, release_body
 
 _SCHEMA: Final = "littlestone_blocklist"
@@ -268,7 +268,8 @@ class PartWorker:
                 "chain = %s WHERE part = %s",
                 (tick, new, *after, part),
             )
-            require_written(done.rowcount, 1, "parts")
+            if done.rowcount != 1:
+                raise rows_dropped(done.rowcount, 1, "parts")
             with self.connection.cursor() as cursor:
                 cursor.executemany(
                     "INSERT INTO littlestone_blocklist.changes VALUES (%s, %s, %s)",

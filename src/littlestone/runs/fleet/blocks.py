@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Domain, Example
-from littlestone.concepts.schema import label_values
 from littlestone.errors import LittlestoneError, SnapshotError
 from littlestone.learners import codec
 from littlestone.learners.engine import single_rounds
@@ -58,8 +57,8 @@ class Block(NamedTuple):
         return b"".join((json.dumps(head).encode(), b"\n", rows.tobytes(), others))
 
     @classmethod
-    def from_bytes(cls, data: bytes, domain: Domain) -> "Block":
-        """Unpack a block; check its points again, because a database may change them."""
+    def from_bytes(cls, data: bytes, domain: Domain, label_count: int = 2) -> "Block":
+        """Unpack a block; check its examples again, because a database may change them."""
         try:
             head, _, body = data.partition(b"\n")
             keys, shape, count, width, size = json.loads(head)
@@ -67,7 +66,7 @@ class Block(NamedTuple):
             rows = np.frombuffer(body[:end], f"<i{size}").reshape(count, width).astype(np.int64)
             which, seqs, ys, over_limit = rows.T[:4]
             xs = codec.loads(body[end:]) if shape is None else rows[:, 4:].reshape(count, *shape)
-            points, labels = checked(domain, xs, ys)
+            points, labels = domain.check_many(xs), require.labels(ys, label_count)
             grouped = (np.diff(which, prepend=0) >= 0).all() and (which[-1:] < len(keys)).all()
             if len(points) != count or not grouped:
                 raise ValueError("its columns do not fit together")
@@ -123,11 +122,6 @@ class Block(NamedTuple):
             numbers += seqs[start : start + count]
             known += examples[start : start + count]
             start += count
-
-
-def checked(domain: Domain, xs: Any, ys: Any) -> tuple[Any, NDArray[np.uint8]]:
-    """Return points and labels in canonical form; reject the first bad one by name."""
-    return domain.check_many(xs), require.labels(ys, len(label_values(domain)))
 
 
 def shard_of(label: bytes, shards: int) -> int:

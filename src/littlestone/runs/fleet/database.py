@@ -5,10 +5,11 @@ secret that the noise is derived from, so a copy of the database alone does not 
 what was published. Only the table ``releases`` is for publication.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from functools import partial
+from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -16,16 +17,17 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg.rows import dict_row
 
+from littlestone import require
 from littlestone.concepts.canonical_key import canonical_key
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.learners.run import PrivateLearner
-from littlestone.runs.fleet.blocks import Block, checked, shard_of
+from littlestone.runs.fleet.blocks import Block, shard_of
 from littlestone.runs.fleet.keyed import key_name, label_of
 from littlestone.runs.fleet.page_tree import EMPTY_ROOT, Counted, events_over_limit, given_users
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import UNUSED
 from littlestone.runs.journal.postgresql import connect as connect
-from littlestone.runs.journal.postgresql import one, require_written
+from littlestone.runs.journal.postgresql import one, rows_dropped
 from littlestone.runs.journal.records import Release
 
 _TABLES: Final = """
@@ -68,6 +70,13 @@ _USERS: Final = -1
 _LAST: Final = 2**62  # the largest number of an event
 _BOOLEANS: Final = {bool, np.bool_}
 _TERMS: Final = ", ".join(field.name for field in fields(Terms))
+_MOST_REMEMBERED: Final = 16
+# What each transaction reads or is given again is checked once.
+_require_intact: Final = lru_cache(maxsize=_MOST_REMEMBERED)(Terms.require_intact)
+_require_recipe: Final = lru_cache(maxsize=_MOST_REMEMBERED)(Terms.require_recipe)
+_label_count: Final[Callable[[PrivateLearner], int]] = lru_cache(maxsize=_MOST_REMEMBERED)(
+    attrgetter("label_count")
+)
 
 
 def create(
@@ -130,7 +139,7 @@ def terms_of(connection: "psycopg.Connection[Any]", lock: str = "") -> Terms:
             "there is no fleet in this database; create one with littlestone fleet init"
         )
     terms = Terms(**row)
-    terms.require_intact()
+    _require_intact(terms)
     return terms
 
 
@@ -159,23 +168,17 @@ def put(
         # One put at a time: rows become visible in the order of their ids, so of two events with
         # one number the same one is first whenever the batch is computed again.
         terms = terms_of(connection, "FOR UPDATE")
-        terms.require_recipe(recipe)
+        _require_recipe(terms, recipe)
         block = _block(recipe, keys, seqs, xs, ys)
         known = given_users(terms.users, users, len(block.seqs))
         if known:
             most = recipe.max_contributions
             marked = mark_over_limit(connection, _SCHEMA, "fleet", known, block.names(), most=most)
             block = block._replace(over_limit=marked)
-        with connection.cursor() as cursor:
-            rows = 0
-            with cursor.copy(
-                "COPY littlestone.queue (shard, events, block) FROM STDIN (FORMAT BINARY)"
-            ) as copy:
-                copy.set_types(["int4", "int8", "bytea"])
-                for shard, part in block.by_shard(terms.shards):
-                    copy.write_row((shard, len(part.seqs), part.packed()))
-                    rows += 1
-            require_written(cursor.rowcount, rows, "queue")
+        parts = block.by_shard(terms.shards)
+        rows = [(shard, len(part.seqs), part.packed()) for shard, part in parts]
+        table, types = "littlestone.queue (shard, events, block)", ["int4", "int8", "bytea"]
+        copy_rows(connection, table, types, rows)
     return len(block.seqs)
 
 
@@ -208,7 +211,8 @@ def mark_over_limit(
     if pages:
         store_pages(connection, schema, _USERS, pages)
         done = connection.execute(f"UPDATE {schema}.{table} SET user_root = %s", (root,))
-        require_written(done.rowcount, 1, table)
+        if done.rowcount != 1:
+            raise rows_dropped(done.rowcount, 1, table)
     return marked
 
 
@@ -219,7 +223,7 @@ def _block(
     xs: Any,
     ys: Any,
 ) -> Block:
-    points, labels = checked(recipe.concepts.domain, xs, ys)
+    points, labels = recipe.concepts.domain.check_many(xs), require.labels(ys, _label_count(recipe))
     numbers = np.asarray(seqs)
     fits = numbers.ndim == 1 and (
         not numbers.size
@@ -323,18 +327,33 @@ def store_pages(
         "ON CONFLICT (tree, path) DO UPDATE SET page = excluded.page",
         (tree, list(pages), list(pages.values())),
     )
-    require_written(done.rowcount, len(pages), "pages")
+    if done.rowcount != len(pages):
+        raise rows_dropped(done.rowcount, len(pages), "pages")
+
+
+def copy_rows(
+    connection: "psycopg.Connection[Any]",
+    table: str,
+    types: list[str],
+    rows: Sequence[tuple[Any, ...]],
+) -> None:
+    """Append rows to a table, whose columns are named with it."""
+    with connection.cursor() as cursor:
+        with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types(types)
+            for row in rows:
+                copy.write_row(row)
+        if cursor.rowcount != len(rows):
+            raise rows_dropped(cursor.rowcount, len(rows), table.partition(" ")[0])
 
 
 @contextmanager
 def shard_lock(connection: "psycopg.Connection[Any]", identity: str, shard: int) -> Iterator[bool]:
     """Lock a shard until the block ends or the process does; yield whether that succeeded."""
     name = int(identity[:7], 16), shard
-    (taken,) = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", name).fetchone() or (
-        False,
-    )
+    [(taken,)] = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", name)
     try:
-        yield bool(taken)
+        yield taken
     finally:
         if taken and not connection.closed:
             connection.execute("SELECT pg_advisory_unlock(%s, %s)", name)

@@ -31,9 +31,9 @@ from littlestone.learners.engine import Engine, single_rounds
 from littlestone.learners.forms import form_digest
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.ledger import Ledger
-from littlestone.randomness import Randomness, labelled
-from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.blocks import checked, in_turn
+from littlestone.randomness import Randomness
+from littlestone.randomness.word_sources import Keyed, labelled_keys
+from littlestone.runs.fleet.blocks import in_turn
 from littlestone.runs.journal.records import DIGEST_BYTES, Release, chained, release_body
 
 _MAGIC: Final = b"LSK1"
@@ -110,7 +110,7 @@ def _checked(recipe: PrivateLearner, xs: Any, ys: Any) -> Sequence[Example]:
     domain = recipe.concepts.domain
     if len(ys) == 1:  # a block has a fixed cost
         return [(domain.check(xs[0]), require.label(ys[0], count=recipe.label_count))]
-    return list(single_rounds(*checked(domain, xs, ys)))
+    return list(single_rounds(domain.check_many(xs), require.labels(ys, recipe.label_count)))
 
 
 def _fresh(seqs: Sequence[int], before: int, horizon: int | None) -> list[int] | None:
@@ -147,7 +147,8 @@ class KeyedRun:
 
     recipe: PrivateLearner
     engine: Engine
-    rng: Randomness
+    source: Keyed
+    """The noise of the engine."""
     name: "KeyName"
     form: bytes
     """The digest of the recipe."""
@@ -177,10 +178,10 @@ class KeyedRun:
         recipe.refuse_to_start()
         form = _digest(recipe)
         noise, seal = _keys(form, secret, name)
-        rng = labelled(noise)
-        engine = recipe.engine(rng)
+        source = Keyed(noise)
+        engine = recipe.engine(Randomness(source))
         engine.begin()
-        return cls(recipe, engine, rng, name, form, seal)
+        return cls(recipe, engine, source, name, form, seal)
 
     def take(self, examples: Sequence[Example | None]) -> list[Release]:
         """Take rounds whose examples are in canonical form; return their releases.
@@ -236,7 +237,7 @@ class KeyedRun:
             self.releases,
             self.consumed,
             self.chain,
-            *self.rng.position(),
+            *self.source.position(),
             len(blobs),
         )
         sizes = struct.pack(f"<{len(blobs)}I", *map(len, blobs))
@@ -258,14 +259,15 @@ def _read(recipe: PrivateLearner, secret: bytes, name: "KeyName", state: bytes) 
         f"does not match. Nothing was learned",
     )
     # The bytes that follow were written by this module.
-    rng = labelled(noise, (head.block, head.children, head.before, head.left))
+    source = Keyed(noise, head.block, head.children, (head.before, head.left))
+    rng = Randomness(source)
     known = tuple(_values(recipe, rng, body, head.fields))
     engine = recipe.engine(rng)
     engine.load(tuple(value for _, value in known))
     return KeyedRun(
         recipe,
         engine,
-        rng,
+        source,
         name,
         form,
         seal,

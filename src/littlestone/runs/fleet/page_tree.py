@@ -47,19 +47,13 @@ class PageTree:
     >>> stored: dict[str, bytes] = {}
     >>> fetch = lambda paths: {path: stored[path] for path in paths if path in stored}
     >>> tree, mine = PageTree(EMPTY_ROOT, fetch, key=b"key"), bytes(16)
-    >>> tree.load([mine])
-    >>> tree.get(mine)
-    b''
-    >>> tree.put(mine, b"7")
-    >>> root, stored = tree.sealed()
-    >>> again = PageTree(root, fetch, key=b"key")
-    >>> again.load([mine])
-    >>> again.get(mine)
-    b'7'
+    >>> tree.load([mine]) == {mine: b""}
+    True
+    >>> root, stored = tree.sealed({mine: b"7"})
+    >>> PageTree(root, fetch, key=b"key").load([mine]) == {mine: b"7"}
+    True
     >>> stored[""] = stored[""].replace(b"7", b"8")
-    >>> forged = PageTree(root, fetch, key=b"key")
-    >>> forged.load([mine])
-    >>> forged.get(mine) is None
+    >>> PageTree(root, fetch, key=b"key").load([mine]) == {mine: None}
     True
     """
 
@@ -80,11 +74,11 @@ class PageTree:
     _inner: dict[str, bytes] = field(init=False, default_factory=dict)
     _leaves: dict[bytes, tuple[str, Leaf]] = field(init=False, default_factory=dict)
     """The leaf of each loaded digest."""
-    _changed: dict[str, Leaf] = field(init=False, default_factory=dict)
 
-    def load(self, digests: Iterable[bytes]) -> None:
-        """Fetch and check the pages on the paths of these digests, level by level."""
-        level = {"": (self.root, list(digests))}
+    def load(self, digests: Iterable[bytes]) -> dict[bytes, bytes | None]:
+        """Return the values of each digest, joined; None if the pages on its path were altered."""
+        values: dict[bytes, bytes | None] = dict.fromkeys(digests)
+        level = {"": (self.root, list(values))}
         while level:
             # An empty root covers no page: one that is there comes from a newer root.
             wanted = [path for path in level if level[path][0] != EMPTY_ROOT or not path]
@@ -102,24 +96,20 @@ class PageTree:
                         at = _slot(inner)
                         below[inner] = page[at : at + DIGEST_BYTES], part
                 else:
-                    self._leaves.update(dict.fromkeys(within, (path, _unpacked(page))))
+                    leaf = _unpacked(page)
+                    self._leaves.update(dict.fromkeys(within, (path, leaf)))
+                    values.update({digest: leaf.get(digest, b"") for digest in within})
             level = below
+        return values
 
-    def get(self, digest: bytes) -> bytes | None:
-        """Return the values of a loaded digest, joined; None if its pages were altered."""
-        found = self._leaves.get(digest)
-        return None if found is None else found[1].get(digest, b"")
-
-    def put(self, digest: bytes, values: bytes) -> None:
-        """Replace the values of a loaded digest."""
-        path, leaf = self._leaves[digest]
-        leaf[digest] = values
-        self._changed[path] = leaf
-
-    def sealed(self) -> tuple[bytes, dict[str, bytes]]:
-        """Return the root that covers all changes, and the pages to store with it."""
+    def sealed(self, changed: dict[bytes, bytes]) -> tuple[bytes, dict[str, bytes]]:
+        """Return the root that covers new values of loaded digests, and the pages to store."""
         pages, by_depth = dict[str, bytes](), defaultdict[int, set[str]](set)
-        leaves = dict(self._changed)
+        leaves = dict[str, Leaf]()
+        for digest, values in changed.items():
+            path, leaf = self._leaves[digest]
+            leaf[digest] = values
+            leaves[path] = leaf
         while leaves:
             path, leaf = leaves.popitem()
             count, sizes = len(leaf), list(map(len, leaf.values()))
@@ -233,7 +223,7 @@ def events_over_limit(
     most_bytes = _NAME_BYTES * most
     largest = max(_LARGEST_LEAF, most_bytes)
     tree = PageTree(counted.root, fetch, key=counted.key, largest=largest, bits=2)
-    tree.load(set(who))
+    had, changed = tree.load(set(who)), dict[bytes, bytes]()
     out = np.zeros(len(who), dtype=np.uint8)
     names, keyed = dict[bytes, int](), hashlib.blake2b(digest_size=_NAME_BYTES, key=counted.key)
     for place, (user, (key, number)) in enumerate(zip(who, events, strict=True)):
@@ -244,7 +234,7 @@ def events_over_limit(
             name = names[key] = int.from_bytes(hashed.digest())
         # Events of one key differ; those of two keys are equal with probability 2**-80.
         event = ((name + number) % _NAMES).to_bytes(_NAME_BYTES)
-        known = tree.get(user)
+        known = had[user]
         if known is None:
             raise StoreError(
                 "the count of users in this database was rolled back or altered: nothing was put. "
@@ -254,10 +244,10 @@ def events_over_limit(
         while at > 0 and at % _NAME_BYTES:  # across two events
             at = known.find(event, at + 1)
         if at < 0 and len(known) < most_bytes:
-            tree.put(user, known + event)
+            had[user] = changed[user] = known + event
         elif at < 0:
             out[place] = 1
-    return out, *tree.sealed()
+    return out, *tree.sealed(changed)
 
 
 def _digests(users: Iterable[Any], key: bytes) -> list[bytes]:

@@ -25,7 +25,7 @@ from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.randomness import Randomness, labelled
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.blocks import checked, shard_of
+from littlestone.runs.fleet.blocks import shard_of
 from littlestone.runs.fleet.keyed import SEAL_BYTES, head_of, sealed, unsealed
 from littlestone.runs.journal.records import digest_of
 
@@ -71,7 +71,7 @@ def advance_part(
     """
     require.integer(parts=parts, at_least=1)
     require.integer(part=part, at_least=0)
-    points, labels = checked(recipe.concepts.domain, xs, ys)
+    points, labels = recipe.concepts.domain.check_many(xs), require.labels(ys)
     engine, consumed = _at(recipe, secret, part, parts, state)
     before = engine._round
     _check_rounds(list(rounds), points, labels, until=until, before=before, horizon=recipe.rounds)

@@ -26,12 +26,12 @@ from littlestone.errors import (
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness.word_sources import labelled_keys
 from littlestone.runs.fleet.blocks import Block, Waiting, in_turn, shard_of
-from littlestone.runs.fleet.database import shard_lock, store_pages, stored_pages
+from littlestone.runs.fleet.database import copy_rows, shard_lock, store_pages, stored_pages
 from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
 from littlestone.runs.fleet.page_tree import EMPTY_ROOT, PageTree
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
-from littlestone.runs.journal.postgresql import require_written
+from littlestone.runs.journal.postgresql import rows_dropped
 from littlestone.runs.journal.records import Release
 
 _MOST_BLOCKS: Final = 256  # of one turn
@@ -54,6 +54,8 @@ class Turn:
     left: list[tuple[int, Block]]
     """The part of a row of the queue that has to wait behind a gap."""
     events: int
+    seals: dict[bytes, bytes]
+    """The new seal of each state, by its place in the tree of the shard."""
     runs: dict[bytes, KeyedRun]
     """The runs after the commit, of the keys that may stay in memory."""
 
@@ -75,11 +77,13 @@ class Worker:
     """Runs as the last commits left them, the newest last: their states are not read again."""
     _height_key: bytes = field(init=False, repr=False)
     _page_key: bytes = field(init=False, repr=False)
+    _label_count: int = field(init=False)
     _looked_behind_gaps: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         label = b"shards of a fleet" + self.terms.identity.encode()
         self._height_key, self._page_key = labelled_keys(self.secret, label, count=2)
+        self._label_count = self.recipe.label_count
 
     def work(self) -> int:
         """Take one turn at each shard; return the number of events, 0 if there is nothing to do.
@@ -140,7 +144,7 @@ class Worker:
             if not turn.events and all(held for _, _, held in blocks):
                 return 0
             self._write(shard, turn, [number for number, _, _ in blocks])
-            root, pages = tree.sealed()
+            root, pages = tree.sealed(turn.seals)
             if pages:
                 store_pages(self.connection, "littlestone", shard, pages)
             height = sealed(self._height_key, shard, height.commits + 1, root)
@@ -149,7 +153,8 @@ class Worker:
                 "WHERE shard = %s",
                 (*height, root, shard),
             )
-            require_written(updated.rowcount, 1, "shards")
+            if updated.rowcount != 1:
+                raise rows_dropped(updated.rowcount, 1, "shards")
             self.before_commit(turn)
         # After the commit and under the lock: a mark above the database would reject it forever.
         self.mark.raise_to(shard, height)
@@ -186,7 +191,7 @@ class Worker:
         for number, block, count in rows:
             if count and events and events + count > _MOST_EVENTS:
                 break  # and never past it: the order decides between repeats
-            found = Block.from_bytes(block, self.recipe.concepts.domain)
+            found = Block.from_bytes(block, self.recipe.concepts.domain, self._label_count)
             if any(shard_of(key, self.terms.shards) != shard for key in found.keys):
                 raise StoreError(
                     f"row {number} of the table queue was altered: its keys do not belong to shard "
@@ -205,14 +210,14 @@ class Worker:
         found = self.connection.execute(query, (shard, list(waiting)), binary=True)
         known: dict[bytes, bytes] = dict(found.fetchall())
         places = {label: tree.digest(label) for label in waiting}
-        tree.load(places.values())
+        known_seals = tree.load(places.values())
         states, created = list[State](), list[State]()
         releases, early = list[tuple[bytes, Release]](), dict[bytes, set[int]]()
-        runs: dict[bytes, KeyedRun] = {}
+        seals, runs = dict[bytes, bytes](), dict[bytes, KeyedRun]()
         events, horizon = 0, self.recipe.rounds
         for label, (seqs, examples) in waiting.items():
             before, place = known.get(label), places[label]
-            expected = tree.get(place)
+            expected = known_seals[place]
             # It is also the newest in memory: a failed turn keeps no run.
             run = self._awake.pop(label, None)
             if run is None or before != run.last_state or before[-SEAL_BYTES:] != expected:
@@ -233,14 +238,14 @@ class Worker:
             if run.is_lean and len(waiting) <= _MOST_KEPT:
                 runs[label] = run
             (created if before is None else states).append((label, run.rounds, state))
-            tree.put(place, state[-SEAL_BYTES:])
+            seals[place] = state[-SEAL_BYTES:]
             events += len(fresh)
         left = [
             (number, rest)
             for number, block in (blocks.items() if early else ())
             if len((rest := block.only(early)).seqs)
         ]
-        return Turn(states, created, releases, left, events, runs)
+        return Turn(states, created, releases, left, events, seals, runs)
 
     def _run(self, name: KeyName, state: bytes | None, expected: bytes | None) -> KeyedRun | None:
         """Return the run of a key; None, with the reason in ``refused``, if it must not continue.
@@ -279,15 +284,18 @@ class Worker:
                 "WHERE old.shard = %s AND old.key = new.key",
                 (keys, rounds, states, shard),
             )
-            require_written(updated.rowcount, len(keys), "states")
+            if updated.rowcount != len(keys):
+                raise rows_dropped(updated.rowcount, len(keys), "states")
         if turn.created:
-            self._copy(
+            copy_rows(
+                connection,
                 "littlestone.states (shard, key, rounds, state)",
                 ["int4", "bytea", "int8", "bytea"],
                 [(shard, *row) for row in turn.created],
             )
         if turn.releases:
-            self._copy(
+            copy_rows(
+                connection,
                 "littlestone.releases (shard, key, number, round, body, chain)",
                 ["int4", "bytea", "int8", "int8", "bytea", "bytea"],
                 [(shard, key, *release) for key, release in turn.releases],
@@ -303,14 +311,6 @@ class Worker:
                 "UPDATE littlestone.queue SET held = true, events = %s, block = %s WHERE id = %s",
                 (len(block.seqs), block.packed(), number),
             )
-
-    def _copy(self, table: str, types: list[str], rows: list[tuple[Any, ...]]) -> None:
-        with self.connection.cursor() as cursor:
-            with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
-                copy.set_types(types)
-                for row in rows:
-                    copy.write_row(row)
-            require_written(cursor.rowcount, len(rows), table.partition(" ")[0])
 
 
 def _altered(shard: int, how: str) -> RollbackError:

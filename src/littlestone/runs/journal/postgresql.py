@@ -326,7 +326,8 @@ class PostgresJournal(PostgresReading):
             done = self._connection.execute(
                 "UPDATE littlestone_runs.runs SET branch = %s WHERE run = %s", (branch, self._run)
             )
-            require_written(done.rowcount, 1, "runs")  # the mark is about to say so
+            if done.rowcount != 1:  # the mark is about to say so
+                raise rows_dropped(done.rowcount, 1, "runs")
 
 
 class _NoTablesError(StoreError):
@@ -367,13 +368,12 @@ def one(connection: "psycopg.Connection[Any]", query: str, *values: Any) -> tupl
     return row
 
 
-def require_written(count: int, expected: int, table: str) -> None:
-    """Reject a transaction that wrote fewer rows than it should, before it is committed."""
-    if count != expected:
-        raise StoreError(
-            f"the database wrote {count} of {expected} rows of the table {table}, so nothing was "
-            f"changed: a trigger or a rule drops rows. Remove it"
-        )
+def rows_dropped(count: int, expected: int, table: str) -> StoreError:
+    """Return the refusal of a transaction that wrote fewer rows than it should have."""
+    return StoreError(
+        f"the database wrote {count} of {expected} rows of the table {table}, so nothing was "
+        f"changed: a trigger or a rule drops rows. Remove it"
+    )
 
 
 def _first_line(problem: Exception) -> str:

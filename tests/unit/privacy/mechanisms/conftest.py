@@ -29,7 +29,7 @@ class Scripted:
     def spawn(self, count: int) -> list[Source]:
         raise NotImplementedError
 
-    def state(self, unread: Ahead) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         raise NotImplementedError
 
 

@@ -10,7 +10,6 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, SequenceGapError, SnapshotError
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.randomness import Randomness
 from littlestone.randomness.word_sources import Keyed
 from littlestone.runs.fleet.keyed import KeyedRun, advance, key_name, ledger_of, rounds_of
 from littlestone.runs.journal.records import check_chain
@@ -175,8 +174,3 @@ def test_a_forest_is_read_for_mistakes_only_and_its_bytes_stay_the_same() -> Non
 def test_states_are_small() -> None:
     assert len(fed(300)[0]) <= 2_100
     assert len(fed(300, recipe=FOREST)[0]) <= 1_300
-
-
-def test_only_a_keyed_stream_has_a_position(rng: Randomness) -> None:
-    with pytest.raises(ValueError, match="only a keyed stream"):
-        rng.position()

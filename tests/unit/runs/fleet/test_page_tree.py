@@ -16,21 +16,18 @@ class Stored:
     def __init__(self, largest: int = 3900) -> None:
         self.root, self.pages, self.largest = EMPTY_ROOT, dict[str, bytes](), largest
 
-    def tree(self, digests: list[bytes], root: bytes | None = None) -> PageTree:
-        tree = PageTree(
+    def tree(self, root: bytes | None = None) -> PageTree:
+        return PageTree(
             self.root if root is None else root,
             lambda paths: {path: self.pages[path] for path in paths if path in self.pages},
             key=KEY,
             largest=self.largest,
         )
-        tree.load(digests)
-        return tree
 
     def change(self, entries: dict[bytes, bytes]) -> None:
-        tree = self.tree(list(entries))
-        for digest, values in entries.items():
-            tree.put(digest, values)
-        self.root, pages = tree.sealed()
+        tree = self.tree()
+        tree.load(entries)
+        self.root, pages = tree.sealed(entries)
         self.pages |= pages
 
 
@@ -53,10 +50,8 @@ def test_it_is_the_map_that_it_was_told(chance: random.Random, values: int) -> N
         stored.change(entries)
         known |= entries
     everybody = [*known, *(chance.randbytes(DIGEST_BYTES) for _ in range(100))]
-    tree = stored.tree(everybody)
-    assert {digest: tree.get(digest) for digest in everybody} == {
-        digest: known.get(digest, b"") for digest in everybody
-    }
+    found = stored.tree().load(everybody)
+    assert found == {digest: known.get(digest, b"") for digest in everybody}
     assert any(len(path) > 1 for path in stored.pages) and len(known) > 500
 
 
@@ -64,16 +59,14 @@ def test_digests_that_begin_alike_share_a_long_path() -> None:
     stored, start = Stored(), bytes(DIGEST_BYTES - 2)
     entries = {start + number.to_bytes(2): b"four" for number in range(400)}
     stored.change(entries)
-    tree = stored.tree(list(entries))
-    assert all(tree.get(digest) == b"four" for digest in entries)
+    assert stored.tree().load(entries) == entries
     assert max(map(len, stored.pages)) > 2 * (DIGEST_BYTES - 2)
 
 
 def test_many_values_of_one_digest_stay_in_one_leaf() -> None:
     stored, one, other = Stored(100), bytes(16), bytes([1] * 16)
     stored.change({one: bytes(200), other: bytes(200)})
-    tree = stored.tree([one, other])
-    assert tree.get(one) == tree.get(other) == bytes(200)
+    assert stored.tree().load([one, other]) == {one: bytes(200), other: bytes(200)}
 
 
 def test_whatever_is_done_to_pages_no_wrong_entry_is_given(
@@ -103,9 +96,7 @@ def test_whatever_is_done_to_pages_no_wrong_entry_is_given(
                 page = bytearray(whole[path])
                 page[chance.randrange(len(page))] ^= 1 << chance.randrange(8)
                 stored.pages[path] = bytes(page)
-        tree = stored.tree(digests)
-        for digest in digests:
-            found = tree.get(digest)
+        for digest, found in stored.tree().load(digests).items():
             untold, told = untold + (found is None), told + (found is not None)
             assert found in (None, known.get(digest, b""))
     assert untold > 1000 < told
@@ -117,8 +108,8 @@ def test_an_old_root_covers_no_new_page() -> None:
     before = stored.root
     stored.change({mine: b"2222"})
     assert stored.root != before
-    assert stored.tree([mine], before).get(mine) is None
-    assert stored.tree([mine], EMPTY_ROOT).get(mine) is None  # nor does that of an empty map
+    assert stored.tree(before).load([mine]) == {mine: None}
+    assert stored.tree(EMPTY_ROOT).load([mine]) == {mine: None}  # nor does that of an empty map
 
 
 def test_one_commit_of_more_entries_than_a_page_can_count(chance: random.Random) -> None:
@@ -127,11 +118,10 @@ def test_one_commit_of_more_entries_than_a_page_can_count(chance: random.Random)
     stored.change(entries)
     assert max(map(len, stored.pages.values())) < 4000
     some = chance.sample(sorted(entries), 100)
-    assert all(stored.tree(some).get(digest) == b"four" for digest in some)
+    assert stored.tree().load(some) == dict.fromkeys(some, b"four")
 
 
 def test_nothing_changed_is_nothing_to_store() -> None:
     stored = Stored()
     stored.change({bytes(16): b"1111"})
-    tree = stored.tree([bytes(16)])
-    assert tree.sealed() == (stored.root, {})
+    assert stored.tree().sealed({}) == (stored.root, {})
