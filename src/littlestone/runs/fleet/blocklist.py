@@ -211,10 +211,12 @@ def put(
                 "INSERT INTO littlestone_blocklist.queue (part, until, block) VALUES (%s, %s, %s)",
                 (part, last, codec.dumps(block)),
             )
-            require_written(done.rowcount, 1, "queue")
+            if done.rowcount != 1:
+                raise rows_dropped(done.rowcount, 1, "queue")
         if last > tick:
             done = connection.execute("UPDATE littlestone_blocklist.list SET tick = %s", (last,))
-            require_written(done.rowcount, 1, "list")  # or the next rounds have the same numbers
+            if done.rowcount != 1:  # or the next rounds have the same numbers
+                raise rows_dropped(done.rowcount, 1, "list")
     return max(0, last - int(tick))
 
 
@@ -275,8 +277,8 @@ class PartWorker:
                     "INSERT INTO littlestone_blocklist.changes VALUES (%s, %s, %s)",
                     [(part, number, codec.dumps(keys)) for number, keys in changes],
                 )
-                if changes:
-                    require_written(cursor.rowcount, len(changes), "changes")
+                if changes and cursor.rowcount != len(changes):
+                    raise rows_dropped(cursor.rowcount, len(changes), "changes")
             self.connection.execute(
                 "DELETE FROM littlestone_blocklist.queue WHERE id = ANY(%s)", (ids,)
             )
@@ -331,7 +333,8 @@ class PartWorker:
             done = self.connection.execute(
                 "UPDATE littlestone_blocklist.list SET published = %s", (common,)
             )
-            require_written(done.rowcount, 1, "list")
+            if done.rowcount != 1:
+                raise rows_dropped(done.rowcount, 1, "list")
         return True
 
 
@@ -364,7 +367,8 @@ def _release(
         "INSERT INTO littlestone_blocklist.releases VALUES (%s, %s, %s, %s)",
         (number, round_number, body, chain),
     )
-    require_written(done.rowcount, 1, "releases")
+    if done.rowcount != 1:
+        raise rows_dropped(done.rowcount, 1, "releases")
     return chain
 
 
