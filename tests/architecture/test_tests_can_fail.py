@@ -38,9 +38,7 @@ def defects(code: str) -> list[str]:
         test.name
         for test in functions
         if test.name.startswith("test_")
-        and (
-            (test not in judging and not called_in(test) & known) or judges_some_cases_only(test)
-        )
+        and ((test not in judging and not called_in(test) & known) or judges_some_cases_only(test))
     ]
 
 
