@@ -17,7 +17,7 @@ from littlestone.randomness import Randomness, seeded
 # What test_spark.py starts; no tests, and without pyspark it cannot even be imported.
 collect_ignore = ["spark_driver.py"]
 
-settings.register_profile("quick", max_examples=15, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
 settings.register_profile("usual", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

@@ -7,7 +7,7 @@ module's dotted name come first (`histogram_bounds.paper_error_upper_bound`).
 
 import ast
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,9 +25,16 @@ class Definition(NamedTuple):
     name: str | None
     path: Path
 
+    @property
+    def full(self) -> str:
+        return self.module if self.name is None else f"{self.module}.{self.name}"
+
     def answers_to(self, dotted: str) -> bool:
-        full = self.module if self.name is None else f"{self.module}.{self.name}"
-        return f".{full}".endswith(f".{dotted}")
+        return f".{self.full}".endswith(f".{dotted}")
+
+
+Definitions = dict[str, list[Definition]]
+"""By the last part of their names."""
 
 
 def defined_by(statement: ast.stmt) -> Iterator[str]:
@@ -48,25 +55,33 @@ def definitions_below(folder: Path, root: Path) -> Iterator[Definition]:
                 yield Definition(module, name, path)
 
 
+def by_last_part(definitions: Iterable[Definition]) -> Definitions:
+    found: Definitions = {}
+    for definition in definitions:
+        found.setdefault(definition.full.rpartition(".")[2], []).append(definition)
+    return found
+
+
 @cache
-def objects() -> tuple[Definition, ...]:
+def objects() -> Definitions:
     """Everything that a module of the package or a reference implementation defines."""
     below = (*definitions_below(SOURCE, SOURCE), *definitions_below(REFERENCE, ROOT))
-    return tuple(found for found in below if found.name)
+    return by_last_part(found for found in below if found.name)
 
 
 @cache
-def tests() -> tuple[Definition, ...]:
+def tests() -> Definitions:
     """Every test function, and every file of tests."""
-    return tuple(
+    return by_last_part(
         found
         for found in definitions_below(ROOT / "tests", ROOT)
         if (found.name or found.path.name).startswith("test_")
     )
 
 
-def the_one(dotted: str, among: tuple[Definition, ...]) -> Definition:
-    found = [definition for definition in among if definition.answers_to(dotted)]
+def the_one(dotted: str, among: Definitions) -> Definition:
+    alike = among.get(dotted.rpartition(".")[2], [])
+    found = [definition for definition in alike if definition.answers_to(dotted)]
     places = ", ".join(definition.module for definition in found)
     assert found, f"nothing is called {dotted}"
     assert len(found) == 1, f"{dotted} is ambiguous, put a module before it: {places}"

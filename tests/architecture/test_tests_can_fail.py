@@ -9,15 +9,19 @@ TESTS = Path(__file__).parents[1]
 CHECKS = ("check", "raises", "test_", "follow", "until")
 
 
-def judges(function: ast.FunctionDef, known: set[str]) -> bool:
-    """Whether something in it fails by itself, or calls one of ``known``."""
-    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
-    names = {ast.unparse(call.func).rpartition(".")[2] for call in calls}
-    return (
-        any(isinstance(node, ast.Assert | ast.Raise) for node in ast.walk(function))
-        or any(name.startswith(CHECKS) for name in names)
-        or bool(names & known)
+def fails(function: ast.FunctionDef) -> bool:
+    """Whether something in it fails by itself, or calls a check of another module."""
+    return any(isinstance(node, ast.Assert | ast.Raise) for node in ast.walk(function)) or any(
+        name.startswith(CHECKS) for name in called_in(function)
     )
+
+
+def called_in(function: ast.FunctionDef) -> set[str]:
+    """The names of what it calls, without what stands before the last dot."""
+    called = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+    return {node.id for node in called if isinstance(node, ast.Name)} | {
+        node.attr for node in called if isinstance(node, ast.Attribute)
+    }
 
 
 def judges_some_cases_only(test: ast.FunctionDef) -> bool:
@@ -28,12 +32,13 @@ def judges_some_cases_only(test: ast.FunctionDef) -> bool:
 
 def defects(code: str) -> list[str]:
     functions = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)]
-    known = {function.name for function in functions if judges(function, set())}
+    judging = [function for function in functions if fails(function)]
+    known = {function.name for function in judging}
     return [
         test.name
         for test in functions
         if test.name.startswith("test_")
-        and (not judges(test, known) or judges_some_cases_only(test))
+        and ((test not in judging and not called_in(test) & known) or judges_some_cases_only(test))
     ]
 
 

@@ -8,7 +8,9 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -92,11 +94,11 @@ def without_promises(text: str) -> str:
     return "\n".join(lines)
 
 
-def undocumented(text: str) -> list[str]:
+def undocumented(tree: ast.Module) -> list[str]:
     """Public classes, functions and methods without a docstring; overloads need none."""
     return [
         name
-        for name, node in definitions(ast.parse(text).body)
+        for name, node in definitions(tree.body)
         if not ast.get_docstring(node) and "overload" not in map(ast.unparse, node.decorator_list)
     ]
 
@@ -109,10 +111,10 @@ def definitions(body: list[ast.stmt], owner: str = "") -> Iterator[tuple[str, De
                 yield from definitions(node.body, f"{node.name}.")
 
 
-def banned_names(text: str) -> list[str]:
+def banned_names(tree: ast.Module) -> list[str]:
     """Names of functions, classes, parameters, variables and attributes that say too little."""
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 name = node.name
@@ -135,9 +137,23 @@ def test_no_banned_word_stands_in_a_room(room: Path) -> None:
     assert not {name: words for name, words in found.items() if words}
 
 
+class Looked(NamedTuple):
+    """What one look at a file finds."""
+
+    banned: list[str]
+    undocumented: list[str]
+    public: int
+
+
+@cache
+def look(path: Path) -> Looked:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return Looked(banned_names(tree), undocumented(tree), len(list(definitions(tree.body))))
+
+
 @pytest.mark.parametrize("room", ROOMS, ids=lambda path: path.name)
 def test_no_banned_name_stands_in_a_room(room: Path) -> None:
-    found = {path.name: banned_names(path.read_text(encoding="utf-8")) for path in files(room)}
+    found = {path.name: look(path).banned for path in files(room)}
     assert not {name: words for name, words in found.items() if words}
 
 
@@ -150,14 +166,14 @@ def test_only_the_glossary_has_banned_words() -> None:
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda path: path.name)
 def test_everything_public_of_a_room_has_a_docstring(room: Path) -> None:
-    found = {path.name: undocumented(path.read_text(encoding="utf-8")) for path in files(room)}
+    found = {path.name: look(path).undocumented for path in files(room)}
     assert not {name: names for name, names in found.items() if names}
 
 
 def test_every_file_and_every_public_name_is_looked_at() -> None:
     paths = [path for room in ROOMS for path in files(room)]
     assert sorted(paths) == sorted(SOURCE.rglob("*.py"))
-    public = sum(len(list(definitions(ast.parse(path.read_text()).body))) for path in paths)
+    public = sum(look(path).public for path in paths)
     assert len(paths) > FEWEST_FILES
     assert public > FEWEST_PUBLIC
 
@@ -187,10 +203,12 @@ def said() -> None:
     anew = {"anew": 1}
 '''
     assert banned_in(prose(text)) == ["goes on", "somebody", "anew"]
-    assert undocumented(text) == ["Kept.told"]
-    assert [found.partition(": ")[2] for found in banned_names(text)] == ["told", "anew"]
-    assert banned_names("self._kept = asked = 1; unread.x = told") == ["1: _kept", "1: asked"]
-    assert banned_names("def testify(mend): standing.x = 1") == ["1: testify", "1: mend"]
+    tree = ast.parse(text)
+    assert undocumented(tree) == ["Kept.told"]
+    assert [found.partition(": ")[2] for found in banned_names(tree)] == ["told", "anew"]
+    tree = ast.parse("self._kept = asked = 1; unread.x = told")
+    assert banned_names(tree) == ["1: _kept", "1: asked"]
+    assert banned_names(ast.parse("def testify(mend): standing.x = 1")) == ["1: testify", "1: mend"]
 
 
 def test_the_glossary_names_every_banned_word() -> None:

@@ -37,6 +37,35 @@ def installed(folder: Path, text: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path}
 
 
+# One interpreter for several commands, whose outputs are on pages of their own.
+COMMANDS = """
+import json, sys
+from littlestone.cli.main import main
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["littlestone", *words]
+    try:
+        main()
+    except SystemExit as end:
+        if end.code:
+            raise
+    print("\\f", flush=True)
+"""
+
+
+def pages(environment: dict[str, str], folder: Path, *commands: list[str]) -> list[str]:
+    """What the commands print, if all of them end well."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS, json.dumps(commands)],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\f")
+
+
 def said(
     environment: dict[str, str], folder: Path, *words: str
 ) -> subprocess.CompletedProcess[str]:
@@ -52,22 +81,27 @@ def said(
 
 def test_a_learner_from_outside_is_listed_played_learned_with_and_resumed(tmp_path: Path) -> None:
     environment = installed(tmp_path, code())
-    listed = json.loads(said(environment, tmp_path, "learners", "--json").stdout)
-    assert listed["learners"]["one-draw"]["private"]
-    assert "private-keys" in listed["learners"]
-    request = ["--class", "thresholds:16", "--rounds", "2000", "--epsilon", "1"]
-    words = ["play", *request, "--learner", "one-draw", "--adversary", "random", "--json"]
-    played = said(environment, tmp_path, *words)
-    assert played.returncode == 0 and json.loads(played.stdout)["rounds"] == 2000, played.stderr
     rows = [f"{x % 16},{int(x % 16 >= 5)}" for x in range(800)]
     for name, part in (("one.csv", rows[:450]), ("two.csv", rows[450:])):
         (tmp_path / name).write_text("\n".join(["x,y", *part, ""]))
-        words = ["learn", name, *request, "--feature", "x", "--label", "y", "--learner", "one-draw"]
-        learned = said(environment, tmp_path, *words, "--store", "run.db", "--out", "rules.jsonl")
-        assert learned.returncode == 0, learned.stderr
+    request = ["--class", "thresholds:16", "--rounds", "2000", "--epsilon", "1"]
+    request += ["--learner", "one-draw"]
+    learn = ["learn", *request, "--feature", "x", "--label", "y", "--store", "run.db"]
+    learn += ["--out", "rules.jsonl"]
+    listed, played, *_ = pages(
+        environment,
+        tmp_path,
+        ["learners", "--json"],
+        ["play", *request, "--adversary", "random", "--json"],
+        [*learn, "one.csv"],
+    )
+    learners = json.loads(listed)["learners"]
+    assert learners["one-draw"]["private"] and "private-keys" in learners
+    assert json.loads(played)["rounds"] == 2000
+    # By another process.
+    _, status, _ = pages(environment, tmp_path, [*learn, "two.csv"], ["status", "run.db"])
     assert '"threshold"' in (tmp_path / "rules.jsonl").read_text().splitlines()[-1]
-    status = said(environment, tmp_path, "status", "run.db")
-    assert "rounds: 800 of at most 2,000" in " ".join(status.stdout.split()), status.stderr
+    assert "rounds: 800 of at most 2,000" in " ".join(status.split())
     without = said(dict(os.environ), PAGE.parent, "learners", "--json")
     assert "one-draw" not in json.loads(without.stdout)["learners"]
 

@@ -41,6 +41,16 @@ def classes_for(adversary: str) -> list[str]:
 
 
 every_adversary = pytest.mark.parametrize("adversary", ADVERSARIES)
+# Peeking over every other class, and not peeking over the rest; `make slow` does both over all.
+peeks = pytest.mark.parametrize(
+    ("peek", "first"),
+    [
+        pytest.param(False, 0, id="False"),
+        pytest.param(True, 1, id="True"),
+        pytest.param(False, 1, id="False, the rest", marks=pytest.mark.slow),
+        pytest.param(True, 0, id="True, the rest", marks=pytest.mark.slow),
+    ],
+)
 adaptive_somewhere = sorted({pair[0] for pair in PAIRS if is_adaptive(*pair)})
 
 
@@ -105,11 +115,11 @@ def transcript_of(adversary: Adversary, learner: Any, seed: int, **options: Any)
 
 
 @every_adversary
-@pytest.mark.parametrize("peek", [False, True])
+@peeks
 def test_blocks_and_single_rounds_give_the_same_transcript(
-    adversary: str, peek: bool, rng: Randomness
+    adversary: str, peek: bool, first: int, rng: Randomness
 ) -> None:
-    for concepts in classes_for(adversary):
+    for concepts in classes_for(adversary)[first::2]:
         check_blocks(adversary, concepts, peek, rng)
 
 
@@ -129,11 +139,11 @@ def check_blocks(adversary: str, concepts: str, peek: bool, rng: Randomness) -> 
 
 
 @pytest.mark.parametrize("adversary", REALIZABLE)
-@pytest.mark.parametrize("peek", [False, True])
+@peeks
 def test_realizable_adversaries_keep_their_word(
-    adversary: str, peek: bool, rng: Randomness
+    adversary: str, peek: bool, first: int, rng: Randomness
 ) -> None:
-    for concepts in classes_for(adversary):
+    for concepts in classes_for(adversary)[first::2]:
         check_its_word(adversary, concepts, peek, rng)
 
 
@@ -204,7 +214,7 @@ def check_planning(adversary: str, concepts: str, rng: Randomness) -> None:
     plain, planned = foe.start(rng=seeded(seed)), foe.start(rng=seeded(seed))
     assert isinstance(planned, BlockAttack)
     other, published = islice(chain(space.concepts(), space.concepts()), 2)
-    for i in range(min(60, rounds_for(space) // 2)):
+    for i in range(24 if rounds_for(space) > 30 else 12):
         seen = None if i == 0 else published if i % 7 else other
         for most in (1, 5, 40):
             xs, ys = planned.plan(seen, most)

@@ -222,13 +222,14 @@ def differences(door: Door, requests: list[Words]) -> Iterator[tuple[Words, Answ
             yield words, expected, found
 
 
-def test_there_are_many_requests_with_answers_of_every_kind() -> None:
-    answers = [asked(words) for words in REQUESTS]
+@sizes
+def test_there_are_many_requests_with_answers_of_every_kind(requests: list[Words]) -> None:
+    answers = [asked(words) for words in requests]
     kinds = {json.loads(form)["kind"] for form, _ in answers if form != "refused"}
-    assert len(REQUESTS) == 240 and len(kinds) >= 6
-    assert all(any(over.items() <= words.items() for words in REQUESTS[::7]) for over in OVER)
-    assert all(any(terms.items() <= words.items() for words in REQUESTS[::7]) for terms in TERMS)
-    assert 60 < sum(form == "refused" for form, _ in answers) < 200
+    assert len(REQUESTS) == 240 and len(kinds) >= (6 if requests == REQUESTS else 5)
+    assert all(any(over.items() <= words.items() for words in requests) for over in OVER)
+    assert all(any(terms.items() <= words.items() for words in requests) for terms in TERMS)
+    assert 1 / 4 < sum(form == "refused" for form, _ in answers) / len(requests) < 5 / 6
 
 
 @sizes

@@ -31,7 +31,7 @@ def test_mistakes_stay_within_the_bound(concepts: str, rng: Randomness) -> None:
 
 def check_bound(learner: Any, foe: Adversary, rng: Randomness) -> None:
     for peek, parties in zip((False, True), rng.spawn(2), strict=True):
-        game = play(learner, foe, rounds=120, rng=parties, peek=peek)
+        game = play(learner, foe, rounds=60, rng=parties, peek=peek)
         assert game.mistakes <= learner.mistake_bound
         assert game.regret == game.mistakes
 

@@ -163,10 +163,10 @@ def test_every_command_has_help() -> None:
     ("words", "module", "status", "extra"),
     [
         ("fleet init", "psycopg", 2, "fleet"),
-        ("fleet --help", "psycopg", 0, "fleet"),
-        ("serve --help", "starlette", 0, "serve"),
-        ("arena", "starlette", 2, "serve"),
-        ("demo --plot x.png", "matplotlib", 2, "plot"),
+        pytest.param("fleet --help", "psycopg", 0, "fleet", marks=pytest.mark.slow),
+        pytest.param("serve --help", "starlette", 0, "serve", marks=pytest.mark.slow),
+        pytest.param("arena", "starlette", 2, "serve", marks=pytest.mark.slow),
+        pytest.param("demo --plot x.png", "matplotlib", 2, "plot", marks=pytest.mark.slow),
         ("demo --rounds 100", "matplotlib", 0, "plot"),
         ("optimum thresholds:2 --rounds 1", "scipy", 2, "solver"),
         ("serve --help", "littlestone.http.service", 3, ""),
@@ -184,10 +184,18 @@ def test_an_extra_that_is_missing_is_named_and_a_module_of_ours_is_a_bug(
 
 
 SERVING = {"serve", "arena", "fleet"}  # they wait for somebody, or need a server
+LONG = {"audit", "optimum", "demo"}
 
 
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        pytest.param(SERVING | LONG, id="quick"),
+        pytest.param(SERVING, id="all", marks=pytest.mark.slow),
+    ],
+)
 def test_the_example_in_each_commands_help_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    left_out: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"{n % 60},{int(n % 60 >= 20)}\n" for n in range(3000))
@@ -200,7 +208,7 @@ def test_the_example_in_each_commands_help_runs(
             or name == "fleet"
         )
         assert command.example.split()[0] == name
-        if name in SERVING:
+        if name in left_out:
             continue
         result = run(*command.example.split())
         assert result.exit_code == 0, (name, result.output)
@@ -216,7 +224,14 @@ def test_help_groups_the_commands_by_who_uses_them() -> None:
         assert places[panel] < said.index(f"│ {name} ") < following, name
 
 
-@pytest.mark.parametrize("words", ["bounds", "predict rules.jsonl events.csv", "classes"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("bounds", marks=pytest.mark.slow),
+        "predict rules.jsonl events.csv",
+        pytest.param("classes", marks=pytest.mark.slow),
+    ],
+)
 def test_a_reader_who_has_seen_enough_is_told_nothing(
     words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,7 +266,13 @@ for words in sys.argv[1:]:
 
 
 @pytest.mark.parametrize(
-    "command", ["dimension thresholds:4 --tree", "audit", "recommend points --rounds 9", "learners"]
+    "command",
+    [
+        pytest.param("dimension thresholds:4 --tree", marks=pytest.mark.slow),
+        "audit",
+        pytest.param("recommend points --rounds 9", marks=pytest.mark.slow),
+        pytest.param("learners", marks=pytest.mark.slow),
+    ],
 )
 def test_a_closed_output_is_no_violation(command: str) -> None:
     """Status 1 says that something was found, whoever prints: 141 says that nobody reads."""
@@ -277,10 +298,11 @@ LEARN = "learn {} --class thresholds:9 --feature x --label y --store a.db --out 
 @pytest.mark.parametrize(
     ("words", "status"),
     [
-        (f"{LEARN.format('events.csv')} 2>&-", 0),  # nobody wants to be told
+        # nobody wants to be told
+        pytest.param(f"{LEARN.format('events.csv')} 2>&-", 0, marks=pytest.mark.slow),
         (f"{LEARN.format('events.csv')} 2>&1 >&- <&-", 0),
-        (f"{LEARN.format('-')} <&-", 2),
-        ("classes >&-", 2),
+        pytest.param(f"{LEARN.format('-')} <&-", 2, marks=pytest.mark.slow),
+        pytest.param("classes >&-", 2, marks=pytest.mark.slow),
         ("classes >/dev/full", 2),
         ("--help >/dev/full", 2),
         ("nothing 2>&-", 2),
@@ -297,17 +319,22 @@ def test_closed_and_full_streams_are_no_bug(words: str, status: int, tmp_path: P
     assert (tmp_path / "a.jsonl").exists() == (status == 0)
 
 
-def test_a_terminal_without_a_width_is_told_all_the_same() -> None:
-    environment = {**os.environ, "COLUMNS": "0"}
-    for arguments, told in ((["learners"], "private-majority"), (["play", "--what"], "--what")):
-        done = subprocess.run(
-            [sys.executable, "-m", "littlestone", *arguments],
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=PATIENCE,
-        )
-        assert told in done.stdout + done.stderr
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["learners"], "private-majority"),
+        pytest.param(["play", "--what"], "--what", marks=pytest.mark.slow),
+    ],
+)
+def test_a_terminal_without_a_width_is_told_all_the_same(arguments: list[str], told: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "littlestone", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "0"},
+        timeout=PATIENCE,
+    )
+    assert told in done.stdout + done.stderr
 
 
 def test_learning_and_predicting_need_no_scipy(tmp_path: Path) -> None:
@@ -340,7 +367,14 @@ def test_bounds_as_json_have_a_logarithm_where_floats_end() -> None:
     assert mistakes["value"] is None and mistakes["log2"] > 1024
 
 
-@pytest.mark.parametrize("over", ["rounds", "epsilon", "dimension"])
+@pytest.mark.parametrize(
+    "over",
+    [
+        pytest.param("rounds", marks=pytest.mark.slow),
+        pytest.param("epsilon", marks=pytest.mark.slow),
+        "dimension",
+    ],
+)
 def test_bounds_are_drawn_along_an_axis(over: str, tmp_path: Path) -> None:
     picture = tmp_path / "bounds.svg"
     result = run("bounds", "floors", "--over", over, "--plot", str(picture))

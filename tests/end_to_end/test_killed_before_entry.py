@@ -206,15 +206,19 @@ def a_fleet() -> None:
         main()
 
 
-@both
-def test_no_kill_leaves_a_fleet_that_can_work_and_no_book_knows(torn: bool) -> None:
+@pytest.mark.parametrize(
+    ("torn", "every"),
+    [(False, 3), pytest.param(False, 1, marks=pytest.mark.slow), (True, 1)],
+    ids=["whole, some", "whole, all", "torn"],
+)
+def test_no_kill_leaves_a_fleet_that_can_work_and_no_book_knows(torn: bool, every: int) -> None:
     """Who works needs the secret; with it and ``--adopt`` nobody asks a book."""
     Book.create("book", allowance=ROOM)
     assert CliRunner().invoke(app, FLEET).exit_code == 0  # imports, plans
     for name in ("book", "secret", "secret.mark", "fleet"):
         shutil.rmtree(name) if Path(name).is_dir() else os.unlink(name)
     calls, usable = list[str](), 0
-    for point in count(1):
+    for point in count(1, every):
         with TemporaryDirectory(dir=Path.cwd()) as place, chdir(place):
             Book.create("book", allowance=ROOM)
             call = killed_at(a_fleet, point, torn=torn)
@@ -228,4 +232,4 @@ def test_no_kill_leaves_a_fleet_that_can_work_and_no_book_knows(torn: bool) -> N
             elif any(not entry.opened for entry in entries):
                 Book("book").give_back("secret")
     print(f"{len(calls)} kill points, and after {usable} of them a fleet that can work")
-    assert len(calls) > (4 if torn else 15) and usable
+    assert every * len(calls) > (4 if torn else 15) and usable

@@ -50,7 +50,11 @@ def late(count: int) -> list[tuple[dict[str, Any], bool]]:
 
 @pytest.mark.parametrize(
     ("params", "seed"),
-    [(UNIT[0], 7), (UNIT[1], None), (KEYS, None)],
+    [
+        pytest.param(UNIT[0], 7, marks=pytest.mark.slow),
+        pytest.param(UNIT[1], None, marks=pytest.mark.slow),
+        (KEYS, None),
+    ],
     ids=lambda value: value.get("setting", "keys") if isinstance(value, dict) else str(value),
 )
 def test_it_passes_the_checks_of_river(params: dict[str, Any], seed: int | None) -> None:

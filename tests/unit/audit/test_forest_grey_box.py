@@ -136,7 +136,8 @@ def test_a_broken_forest_is_noticed(recipe: LazyForest) -> None:
             )
 
 
-def test_what_one_example_pays_adds_up_to_the_whole_promise_and_no_further() -> None:
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_what_one_example_pays_adds_up_to_the_whole_promise_and_no_further(every: int) -> None:
     """An early example pays for a switch and for lists, one of the last layer 16 for a switch."""
     forest = small_forest()
     prices = {
@@ -150,7 +151,7 @@ def test_what_one_example_pays_adds_up_to_the_whole_promise_and_no_further() -> 
                 places=PLACES,
             )
         )
-        for changed in range(len(LONG))
+        for changed in range(0, len(LONG), every)
     }
     assert max(prices.values()) == 16 == forest.guarantee().epsilon
     assert {Fraction(4), Fraction(10)} <= set(prices.values())

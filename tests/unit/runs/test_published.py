@@ -174,21 +174,23 @@ def test_every_flipped_byte_of_a_fleet_is_noticed(folder: Path) -> None:
             examine(path, fleet=True)
 
 
-def test_every_flipped_bit_is_noticed_and_no_other_rule_is_found(folder: Path) -> None:
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_flipped_bit_is_noticed_and_no_other_rule_is_found(folder: Path, every: int) -> None:
     """By ``verify``, and by ``predict``, which checks the chain before it believes a rule."""
     path = folder / "rules.jsonl"
     content = b"".join(path.read_bytes().splitlines(keepends=True)[:3])
     path.write_bytes(content)
     rule, found = newest_rule(path), []
     assert rule["release"] == 3
-    for place, bit in product(range(len(content)), range(8)):
+    bits = [*product(range(len(content)), range(8))][::every]  # seven is no divisor of eight
+    for place, bit in bits:
         flipped = bytes([content[place] ^ 1 << bit])
         path.write_bytes(content[:place] + flipped + content[place + 1 :])
         for read in (examine, newest_rule):
             with suppress(AlteredError):
                 read(path)
                 found.append((place, bit, read))
-    print(f"{len(found)} of {8 * len(content):,} flipped bits of published rules are accepted")
+    print(f"{len(found)} of {len(bits):,} flipped bits of published rules are accepted")
     assert not found
 
 

@@ -23,6 +23,7 @@ LONG = {
     "realizable-experts",
     "eager-forest",
     "irreducible-learner",
+    "interval-sanitizer",
 }
 
 

@@ -46,9 +46,7 @@ def wait_down_tree() -> tuple[Any, float, int]:
 FOES = {"wait": wait, "burst-and-wait": burst_and_wait, "wait-down-tree": wait_down_tree}
 QUICK = [
     ("private-keys", "wait"),
-    ("private-keys", "burst-and-wait"),
     ("lazy-forest", "wait"),
-    ("private-majority", "wait-down-tree"),
     ("private-witnesses", "wait-down-tree"),
 ]
 ONLY = {"private-keys": POINTS}

@@ -142,7 +142,15 @@ def even_trust(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("even_trust")
-@pytest.mark.parametrize("place", range(4))  # the last one is read by a window
+@pytest.mark.parametrize(
+    "place",
+    [
+        0,
+        pytest.param(1, marks=pytest.mark.slow),
+        pytest.param(2, marks=pytest.mark.slow),
+        3,  # it is read by a window
+    ],
+)
 def test_each_example_is_read_by_one_draw_and_pays_epsilon(place: int) -> None:
     stream = (((0,), 1), ((1,), 2), ((0,), 0), ((1,), 1))
     adversary = Replace(place, ((0,), 1), ((1,), 2), stream)
@@ -235,7 +243,7 @@ def test_a_round_without_an_example_is_nobodys_error() -> None:
 def test_errors_of_linear_rules_are_those_of_the_published_rules(near: Any) -> None:
     pool = ScorePool(FOUR, 30)
     last = pool.draw(DecisionTree(FOUR, 0), rng=seeded(3)).rule(4) if near is None else near
-    xs, ys = events(200)
+    xs, ys = events(60)
     tally = algorithm._counted([*xs], ys, 3)
     rules = pool.draw(last, rng=seeded(2))
     found = rules.errors(Sample.of(tally, 3))

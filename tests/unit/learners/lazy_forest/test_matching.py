@@ -66,8 +66,8 @@ def test_pairs_sit_on_neighbouring_slots_with_the_exact_probability(
 ) -> None:
     # Two given elements of four are neighbours with probability 1 / (slots - 1); the number of
     # hits is within 7 standard deviations of its mean but for a probability below 1e-9
-    # (Chernoff with the exact variance; 60,000 draws).
-    draws = 60_000 if slots == 6 else 20_000
+    # (Chernoff with the exact variance; 20,000 draws).
+    draws = 20_000
     hits = sum(
         {0, 1} in [set(pair) for pair in random_pairs(4, slots=slots, rng=rng).tolist()]
         for _ in range(draws)
