@@ -17,7 +17,7 @@ from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import label_values
 from littlestone.http import wire
 from littlestone.http.limits import MOST_LINE, body_of, bounded, lines_of
-from littlestone.http.run_thread import Overloaded, RunThread, record_columns
+from littlestone.http.run_thread import Outcome, Overloaded, Refused, RunThread, record_columns
 from littlestone.http.service import Role, Service, described
 from littlestone.http.wire import answered, decoded
 from littlestone.learners.run import PrivateLearner
@@ -280,9 +280,11 @@ async def _taken(
     filled = []
     for name, known in zip(names, receipts, strict=True):
         if known is None:
-            outcome = next(outcomes)
-            known = wire.receipt(name, outcome)
-            worst = getattr(outcome, "status", worst)
+            outcome: Outcome = next(outcomes)
+            if isinstance(outcome, Refused):
+                known, worst = wire.EventOut(name, error=outcome.reason), outcome.status
+            else:  # no release: with a clock, none is known before its publication time
+                known = wire.EventOut(name, round=outcome.round, repeated=outcome.repeated)
         filled.append(known)
     return filled, worst
 

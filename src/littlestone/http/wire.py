@@ -16,7 +16,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from littlestone.http.hosted import RunTerms
-from littlestone.http.run_thread import Outcome, Refused
 from littlestone.http.visible import Shown
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.intake.users import promise_of
@@ -239,16 +238,6 @@ class ErrorOut(msgspec.Struct):
 
 encode = msgspec.json.encode
 Receipts = dict[str, Any]  # an EventOut or an EventsOut; msgspec distinguishes structs by tags only
-
-
-def receipt(identity: str, outcome: Outcome) -> EventOut:
-    """Return the receipt of an event, for its sender only.
-
-    It names no release: with a clock, a release is not known before its publication time.
-    """
-    if isinstance(outcome, Refused):
-        return EventOut(identity, error=outcome.reason)
-    return EventOut(identity, round=outcome.round, repeated=outcome.repeated)
 
 
 def run_out(
