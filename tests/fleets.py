@@ -9,8 +9,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.fleet_events import RECIPE, Events
-from tests.server import MISSING, Server, binaries
 from typer.testing import CliRunner
 
 from littlestone.cli.main import app
@@ -20,6 +18,8 @@ from littlestone.runs.fleet import database
 from littlestone.runs.fleet.keyed import advance, key_name
 from littlestone.runs.fleet.worker import Worker
 from littlestone.runs.journal.mark import HighWater
+from tests.fleet_events import RECIPE, Events
+from tests.server import MISSING, Server, binaries
 
 NEEDS_A_SERVER = [pytest.mark.fleet, pytest.mark.skipif(binaries() is None, reason=MISSING)]
 KEYS, EACH, SHARDS = 40, 100, 8

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from tests.server import Server
 
 from littlestone.runs.files import fingerprint, read_secret
 from littlestone.runs.journal.postgresql import PostgresJournal, PostgresPlace
+from tests.server import Server
 
 
 class PostgresBench:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
-from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE
 
 from littlestone.errors import StoreError
 from littlestone.runs.fleet import keyed
 from littlestone.runs.fleet.spark_folder import RELEASED, FleetProgress, SparkFolder
 from littlestone.runs.fleet.spark_job import RowVisits, SparkFleet
+from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE
 
 
 class WatchedFleet(SparkFleet):

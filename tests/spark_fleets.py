@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE
 
 from littlestone.runs.files import create_secret, fingerprint
 from littlestone.runs.fleet.spark_folder import SparkFolder
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import HighWater
+from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE
 
 MISSING = {
     "pyspark": "pyspark is not installed here: make test-spark brings it (pip install "

@@ -13,6 +13,7 @@ from tests.unit.learners.disjoint_batches.test_disjoint_batches import Replace, 
 from littlestone.audit.attacks import OneQuestion
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.two_worlds import Conversation, Subject
+from littlestone.choose.request import Request
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree
@@ -300,3 +301,17 @@ def test_more_labels_than_a_learner_can_tell_apart_are_refused() -> None:
     with pytest.raises(ValueError, match=r"label must be from 0 to 2, got labels\[1\]"):
         run.observe_many(np.array([[0], [0]]), np.array([2, 3]))
     assert run.rounds_played == 0
+
+
+@pytest.mark.parametrize("values", [["ok", "late"], ["late", "ok"], ["late", "ok", "cancelled"]])
+def test_the_first_declared_label_is_published_until_the_first_batch_ends(
+    values: list[str],
+) -> None:
+    schema = Schema.from_mapping({"a": {"grid": [0]}, "label": {"values": values}})
+    run = Request(over=schema, rounds=100).recipe().start(rng=seeded(1))
+    place = values.index("late")
+    for round in range(31):
+        assert run.hypothesis.describe() == repr(values[0]), round
+        run.observe((0,), place)
+    run.observe((0,), place)
+    assert run.hypothesis.describe() == "'late'"  # 32 of 32 say so: all but surely
