@@ -274,7 +274,7 @@ def kills_lose_nothing(bench: Bench) -> None:
             with suppress(_Killed):
                 for first in range(max(0, run.rounds - 5), len(EVENTS), 3):
                     run.take(EVENTS[first : first + 3], publish)
-            run.run.retire("was killed")
+            run._run.retire("was killed")
             assert mortal.journal is not None
             bench.abandon(mortal.journal)
             if done:

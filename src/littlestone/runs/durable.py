@@ -226,7 +226,16 @@ class DurableRun:
 
     @property
     def run(self) -> PrivateRun:
-        """Return the run inside, for reading only; never feed it."""
+        """Return the run inside, for reading only; never feed it, and never keep it.
+
+        Raises:
+            StoreError: Its rule may not be committed: ``take`` is not done yet, or has failed.
+        """
+        if self._broken:  # if the commit fails, other events continue with the noise of its rule
+            raise StoreError(
+                "the rule of this run is not committed: a call of take is not done yet, or has "
+                "failed. Read newest, or open the store again"
+            )
         return self._run
 
     @property

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -387,6 +388,32 @@ def test_no_thread_sees_a_release_before_its_commit(
     monkeypatch.undo()
     assert seen == [1, 1]
     assert [run.newest] == list(run.releases())
+    run.close()
+
+
+def test_no_rule_is_shown_whose_commit_failed(
+    folder_in_memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store continues with other events and the same noise."""
+    run = DurableRun.start(replace(RECIPE, epsilon=500.0), folder_in_memory / "run.db")
+    journal: Any = run._log._journal
+    db, seen = journal._db, list[str]()
+
+    class Full:
+        def execute(self, query: str, *values: Any) -> Any:
+            if query == "COMMIT":
+                with ThreadPoolExecutor(1) as pool, suppress(StoreError):
+                    seen.append(pool.submit(lambda: run.run.hypothesis.describe()).result())
+                raise OSError("no space")
+            return db.execute(query, *values)
+
+    monkeypatch.setattr(journal, "_db", Full())
+    with pytest.raises(StoreError, match="no space"):
+        run.take(events(0, 40))
+    monkeypatch.undo()
+    with pytest.raises(StoreError, match="not committed"):
+        seen.append(run.run.hypothesis.describe())
+    assert not seen
     run.close()
 
 
