@@ -5,9 +5,11 @@ before any part of it exists. Stores may be chosen one after another, each after
 others have published: the sum stays within the allowance in any case (docs/GUARANTEES.md, B).
 
 The file is one line of JSON and a hash of that line, which covers every bit. A change replaces the
-whole file under a lock: a killed process leaves the file before or after its change.
+whole file under a lock: a killed process leaves the file before or after its change. So a book has
+one name: a hard link would keep what it was before.
 """
 
+import glob
 import json
 import math
 import os
@@ -37,6 +39,7 @@ COMPOSITIONS: Final = ("basic", "concentrated")
 _KIND: Final = b'{"littlestone-book": 1, '
 _PATIENCE: Final = 10.0
 _PAUSE: Final = 0.01
+_DRAFT: Final = "[0-9a-f]" * 16
 
 
 class Reservation(NamedTuple):
@@ -309,9 +312,23 @@ class Book:
                         raise InUseError(f"{self.path} is in use by another process") from None
                     time.sleep(_PAUSE)
                     continue
-                if os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
+                if os.path.samestat(found := os.fstat(file.fileno()), self.path.stat()):
+                    self._require_one_name(found)
                     yield
                     return
+
+    def _require_one_name(self, found: os.stat_result) -> None:
+        """Reject a book with hard links: each name would have its own allowance after a change."""
+        if found.st_nlink == 1:
+            return
+        for draft in self.path.parent.glob(f".{glob.escape(self.path.name)}.{_DRAFT}"):
+            if os.path.samestat(found, draft.lstat()):  # of a creation that was killed
+                draft.unlink()
+        if self.path.stat().st_nlink > 1:
+            raise StoreError(
+                f"{self.path} has hard links, and each of its names would grant the whole "
+                f"allowance: delete the others (find -samefile lists them)"
+            )
 
 
 def enter(book: Book | None, durable: "DurableRun", store: str | Path | Place) -> None:

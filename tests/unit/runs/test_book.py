@@ -155,6 +155,24 @@ def test_what_was_reserved_for_something_that_exists_is_not_given_back(
     assert [entry.identity for entry in book.give_back(store)] == [reserved.identity]
 
 
+def test_a_book_with_two_names_grants_nothing(book: Book) -> None:
+    """Each change gives one of the names a new file, and the other keeps its whole allowance."""
+    other = book.path.with_name("other.book")
+    os.link(book.path, other)
+    for name in (book.path, other):
+        with pytest.raises(StoreError, match="hard links"):
+            Book(name).reserve("a.db", PrivacyGuarantee(epsilon=1.0), "p")
+    other.unlink()
+    book.reserve("a.db", PrivacyGuarantee(epsilon=1.0), "p")
+
+
+def test_a_book_whose_creation_was_killed_at_its_end_is_usable(book: Book) -> None:
+    draft = book.path.with_name(f".{book.path.name}.{'0a' * 8}")
+    os.link(book.path, draft)
+    book.reserve("a.db", PrivacyGuarantee(epsilon=1.0), "p")
+    assert not draft.exists()
+
+
 def test_of_many_at_once_as_many_get_in_as_fit(book: Book) -> None:
     children = []
     for number in range(12):
