@@ -191,3 +191,38 @@ def test_a_row_without_an_id_does_not_hide_what_was_read_by_its_lines(command: C
     assert command("learn", "a.csv", *words)[0] == 0
     status, _, said = command("learn", "a.csv", *words, "--id", "event")
     assert status == 2 and "give --source a.csv and no --id" in said and rounds() == 30
+
+
+ROWS_WITH_IDS = [f"{x * 7 % 60},{x % 2},id{x},other{x}\n" for x in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("words", "way_out"),
+    [((), "--id with the column of those ids"), (("--id", "other"), "--id with the column")],
+)
+def test_what_was_read_by_its_ids_is_not_read_by_lines_or_other_ids(
+    command: Command, words: tuple[str, ...], way_out: str
+) -> None:
+    header = "delay,late,event,other\n"
+    command("learn", written("a.csv", *ROWS), *WORDS)
+    Path("b.csv").write_text(header + "".join(ROWS_WITH_IDS))
+    assert command("learn", "b.csv", *WORDS, "--id", "event")[0] == 0 and rounds() == 65
+    status, _, said = command("learn", "b.csv", *WORDS, *words)
+    assert status == 2 and "like those from 'id0' on" in said and way_out in said
+    assert rounds() == 65
+    assert command("learn", "b.csv", *WORDS, *words, "--source", "other rows")[0] == 0
+    assert rounds() == 125
+
+
+def test_rows_within_a_file_are_not_read_again_as_a_file(command: Command) -> None:
+    rows = [row.rpartition(",id")[0] + "\n" for row in ROWS_WITH_IDS]
+    command("learn", written("a.csv", *rows), *WORDS)
+    status, _, said = command("learn", written("b.csv", *rows[9:]), *WORDS)
+    assert status == 2 and "like those from 'a.csv line 11' on" in said and rounds() == 60
+
+
+def test_rows_that_are_alike_by_chance_are_read(command: Command) -> None:
+    """Where most rows are equal, the first rows of a file say nothing."""
+    command("learn", written("a.csv", "9,1\n", *["3,0\n"] * 100), *WORDS)
+    assert command("learn", written("b.csv", *["3,0\n"] * 50), *WORDS)[0] == 0
+    assert rounds() == 151

@@ -163,7 +163,7 @@ def run(
     # By the options of the store, unless others are given for this file.
     with reporting_damage(store):
         meant = stored_reading(ctx, about.get("options", ""), store)
-        by_lines = begun and "id" not in tomllib.loads(about.get("options", ""))
+        ids = tomllib.loads(about.get("options", "")).get("id")
     recipe = None if begun else _new(options, tables, concepts, console)
     promise = "" if recipe is None else promise_with(recipe, user, ranges)  # rejected by name
     if recipe is not None:
@@ -248,7 +248,7 @@ def run(
                 group=group,
                 policy=_policy(durable.run.recipe.concepts, bad_rows),
                 named_by_line=identity is None,
-                read_by_line=by_lines,
+                renamed=recipe is None and ids != identity,
                 source=named,
                 progress=progress.show,
             )

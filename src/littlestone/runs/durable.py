@@ -291,6 +291,16 @@ class DurableRun:
             for old, new in zip(known, self._intake.checked(events, first=1).events(), strict=True)
         ]
 
+    def taken_as(self, events: Sequence[Event]) -> str | None:
+        """Return the first id under which these examples and users were taken, one after another.
+
+        None if they were not, or more than once: then they are alike by chance.
+        """
+        new = list(self._intake.checked(require.listed(Event, events=events), first=1).events())
+        known = self._log.only_run(b"".join(each.digest for each in new))
+        alike = [each.user for each in known] == [each.user for each in new]
+        return known[0].id if known and alike else None
+
     def take(
         self, events: Sequence[Event], publish: Callable[[Release], None] | None = None
     ) -> list[Receipt]:

@@ -114,7 +114,7 @@ def learn_frame(
             publisher,
             policy=policy,
             named_by_line=identity is None,
-            read_by_line=made is not None and _ID not in made,
+            renamed=made is not None and made.get(_ID) != identity,
             source=source,
             to_continue=_in_arguments,
         )
@@ -170,11 +170,11 @@ def _in_python(advice: str) -> str:
     return re.sub(f"{marks}( {marks})*", "a column of numbers or dates, in place of text", text)
 
 
-def _in_arguments(name: str, named: bool) -> str:
-    return (
-        f"Give source={name!r}{' and no identity' * named}; if they are other rows, use another "
-        f"store (and another budget)"
-    )
+def _in_arguments(name: str | None, named: bool) -> str:
+    way = "the column of those ids as identity"
+    if name is not None:
+        way = f"source={name!r}{' and no identity' * named}"
+    return f"Give {way}; if they are other rows, use another store (and another budget)"
 
 
 def _argument(option: re.Match[str]) -> str:

@@ -1,5 +1,6 @@
 """Feed a stream of events to a durable run and publish what it releases, line by line."""
 
+import re
 import shlex
 import time
 from collections import Counter
@@ -30,6 +31,11 @@ _COMPARED: Final = 50  # rows by which a file is recognized
 _HEARTBEAT_SECONDS: Final = 60.0
 _FEW: Final = 16  # below this, columns do not pay off
 _TWICE: Final = "under another name a row is read a second time, beyond --max-contributions"
+
+_LINE: Final = re.compile(r"(.*?) ?line [0-9]+", re.DOTALL)
+
+Advice = Callable[[str | None, bool], str]
+"""Says how to continue a source by its name, or by ids if it has none; and if rows have ids now."""
 
 Policy = Literal["stand-in", "reject", "stop"]
 """What happens to a row that does not fit: a round with stand-ins, no round, or a stop."""
@@ -236,9 +242,9 @@ def learn(
     group: int = 1000,
     policy: Policy = "reject",
     named_by_line: bool = False,
-    read_by_line: bool = False,
+    renamed: bool = False,
     source: str | None = None,
-    to_continue: Callable[[str, bool], str] | None = None,
+    to_continue: Advice | None = None,
     at_ticks: bool = False,
     progress: Callable[[Tally], None] | None = None,
 ) -> Tally:
@@ -253,12 +259,12 @@ def learn(
         named_by_line: Event ids are line numbers. An event that was taken with another example then
             means an altered or another file: the run stops, because each following line would be
             lost or read twice.
-        read_by_line: Earlier event ids are line numbers. If the events have ids of their own now, a
-            file that was read by its lines is rejected.
+        renamed: Earlier event ids are line numbers, or from another column. If the events have ids
+            of their own now, a file that was read under others is rejected.
         source: The name that the user gave the source; otherwise a file that was read under another
             name is rejected.
-        to_continue: Says how to continue a source of this name, and whether its rows have ids now;
-            by default in the words of the command.
+        to_continue: Says how to continue a source of this name, or one whose rows had ids, and
+            whether its rows have ids now; by default in the words of the command.
         at_ticks: Publish at ticks only, and only what was ready before, so that the time to learn
             stays hidden.
         progress: Called with the counts after each group.
@@ -268,7 +274,7 @@ def learn(
     publish = None if at_ticks else publisher
     waiting = Waiting()
     advice = to_continue or _in_the_command
-    unknown = source is None if named_by_line else read_by_line
+    unknown = source is None if named_by_line else renamed
     # Rows with ids are compared together: a few may be like others by chance.
     enough = group if named_by_line or not unknown else max(group, _FEW)
 
@@ -315,17 +321,20 @@ def learn(
     return tally
 
 
-def _in_the_command(name: str, named: bool) -> str:
+def _in_the_command(name: str | None, named: bool) -> str:
+    way = "--id with the column of those ids"
+    if name is not None:
+        way = f"--source {shlex.quote(name)}{' and no --id' * named}"
     return (
-        f"To continue it, give --source {shlex.quote(name)}{' and no --id' * named}; only if they "
-        f"are other rows, give --source with a new name ({_TWICE})"
+        f"To continue it, give {way}; only if they are other rows, give --source with a new name "
+        f"({_TWICE})"
     )
 
 
 def _refuse_read_before(
     run: DurableRun,
     events: Sequence[Event],
-    advice: Callable[[str, bool], str],
+    advice: Advice,
     *,
     named: bool = False,
     source: str | None = None,
@@ -360,6 +369,13 @@ def _refuse_read_before(
                     f"{advice(name, named)}. Nothing was taken"
                 )
             names.append(name)
+    first = run.taken_as(events) if len(events) >= _FEW else None
+    if first is not None and (source is None or first.startswith(f"{source} line ")):
+        by_lines = _LINE.fullmatch(first)
+        raise StoreError(
+            f"these rows begin like those from {first!r} on, which were read before. "
+            f"{advice(by_lines and by_lines[1], named)}. Nothing was taken"
+        )
     return sorted({*names})
 
 

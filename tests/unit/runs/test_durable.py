@@ -391,6 +391,34 @@ def test_no_thread_sees_a_release_before_its_commit(
     run.close()
 
 
+@pytest.mark.parametrize("reopened", [False, True])
+def test_rows_in_a_row_are_found_once(
+    reopened: bool, folder_in_memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever blocks of the log end, and whatever the rows after them are."""
+    monkeypatch.setattr(durable, "CHECKPOINT_EVERY", 7)
+    path, points = folder_in_memory / "run.db", [0, 1, 2, 3, 0, 1, 4, 5, 5, 5, *range(6, 16), 0, 15]
+    events = [Event(f"a{place}", point, 0) for place, point in enumerate(points)]
+    run = DurableRun.start(RECIPE, path)
+    for first in range(0, len(points), 3):
+        run.take(events[first : first + 3])
+    if reopened:
+        run.close()
+        run = DurableRun.resume(RECIPE, path)
+    for first in range(len(points)):
+        for end in range(first + 1, len(points) + 1):
+            wanted = points[first:end]
+            places = [
+                place
+                for place in range(len(points))
+                if points[place : place + len(wanted)] == wanted
+            ]
+            others = [event._replace(id=f"b{event.id}") for event in events[first:end]]
+            assert run.taken_as(others) == (f"a{first}" if places == [first] else None)
+    assert run.taken_as([Event("x", 3, 0), Event("y", 1, 0)]) is None
+    run.close()
+
+
 def test_no_rule_is_shown_whose_commit_failed(
     folder_in_memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

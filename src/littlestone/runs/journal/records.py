@@ -201,7 +201,7 @@ class Block:
         self.last = self.first + size - 1
         start = _BLOCK.size
         self.hashes = content[start : (start := start + HASH_BYTES * size)]
-        self._digests = content[start : (start := start + DIGEST_BYTES * size)]
+        self.digests = content[start : (start := start + DIGEST_BYTES * size)]
         self.users = content[start : (start := start + DIGEST_BYTES * size * users)]
         self._ends = np.cumsum(np.frombuffer(content, "<u4", size, start), dtype=np.int64)
         self._names = content[start + 4 * size :]
@@ -225,7 +225,7 @@ class Block:
         part = slice(DIGEST_BYTES * at, DIGEST_BYTES * (at + 1))
         start = int(self._ends[at - 1]) if at else 0
         name = self._names[start : int(self._ends[at])].decode()
-        return Taken(place, name, self._digests[part], self.users[part] or None)
+        return Taken(place, name, self.digests[part], self.users[part] or None)
 
     def ids(self) -> Iterator[str]:
         """Yield the ids, in order."""

@@ -57,6 +57,7 @@ _HASHES: Final = np.dtype("<u4")
 _SHIFT: Final = 32
 _ROUND: Final = (1 << _SHIFT) - 1
 _MANY: Final = 50_000
+_SEVERAL: Final = 2
 _SHARE: Final = 64  # merging for each 64th of the names amortizes well
 
 
@@ -116,6 +117,26 @@ class RunLog:
         """Return the ids that end with a text, in the order in which they were taken."""
         blocks = (Block(body).ids() for _, body in self._journal.read(BLOCKS))
         return [name for name in chain(*blocks, self._ids) if name.endswith(text)]
+
+    def only_run(self, digests: bytes) -> list[Taken]:
+        """Return the events that were taken in a row with these digests; none if there are several.
+
+        Where few examples differ, rows are like others by chance, and more than once.
+        """
+        rest, start, found = b"", 1, list[int]()
+        blocks = (Block(body).digests for _, body in self._journal.read(BLOCKS))
+        for column in chain(blocks, [bytes(self._digests)]):
+            known = rest + column
+            at = known.find(digests)
+            while at >= 0 and len(found) < _SEVERAL:
+                if at % DIGEST_BYTES == 0:
+                    found.append(start + at // DIGEST_BYTES)
+                at = known.find(digests, at + 1)
+            rest = known[max(0, len(known) - len(digests) + DIGEST_BYTES) :]
+            start += (len(known) - len(rest)) // DIGEST_BYTES
+        if len(found) != 1:
+            return []
+        return [self._at(found[0] + place) for place in range(len(digests) // DIGEST_BYTES)]
 
     def append(
         self,
