@@ -30,8 +30,10 @@ from tests.rows.files import (
     of_a_fleet,
     of_arrow,
     of_files,
+    of_nested_parquet,
     of_parquet,
     of_spark,
+    packed_of,
     put_into_a_fleet,
     skipped_of,
     text_of,
@@ -107,6 +109,10 @@ DOORS: Final = (
         whole=False,
     ),
     Door("parquet", typed_tables(PARQUET), of_parquet, whole=False),
+    Door("parquet, nested", typed_tables(PARQUET), of_nested_parquet, whole=False),
+    Door(
+        "csv, packed", drawn, of_files("rows.csv.gz", packed_of(csv_writer(text_of))), whole=False
+    ),
     Door("scikit-learn, lists", without_dates(drawn), of_estimators(as_lists)),
     Door("scikit-learn, rows", without_dates(drawn), of_estimators(as_rows_of_all_kinds)),
     Door("scikit-learn, sequences", without_dates(drawn), of_estimators(as_other_sequences)),

@@ -1,11 +1,13 @@
 """Rows in files: CSV, JSON lines, Parquet, and those of a fleet."""
 
+import gzip
 import io
 import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -26,6 +28,7 @@ from tests.rows.typed import REAL, SMALL, WHOLE
 from littlestone import require
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.schema import Schema
 from littlestone.runs.feeding import Intake
 from littlestone.runs.fleet import database
 from littlestone.runs.fleet.blocks import line_reader, numbered
@@ -45,6 +48,7 @@ def _file(name: str) -> Iterator[Path]:
 
 _USUAL: Final = Columns(label=LABEL)
 _USERS: Final = Columns(label=LABEL, user=LABEL)
+_NESTED: Final = Columns(label=f"of.{LABEL}")
 
 
 def _events(
@@ -222,6 +226,16 @@ def of_parquet(public: Public, rows: Rows) -> list[str]:
         return _events(public, path)
 
 
+def of_nested_parquet(public: Public, rows: Rows) -> list[str]:
+    """All columns in one struct, and a few rows in each group of the file."""
+    columns = {name: arrow_of(kind, column_of(rows, name)) for name, kind in public.kinds.items()}
+    struct = pa.StructArray.from_arrays(list(columns.values()), names=list(columns))
+    with _file("rows.parquet") as path:
+        parquet.write_table(pa.table({"of": struct}), path, row_group_size=3)
+        fields = [replace(part, name=f"of.{part.name}") for part in public.schema.fields]
+        return _events(public._replace(schema=Schema(tuple(fields))), path, _NESTED)
+
+
 def of_arrow(public: Public, rows: Rows) -> list[str]:
     columns = {name: arrow_of(kind, column_of(rows, name)) for name, kind in public.kinds.items()}
     labels = [_plain(label) for label in columns.pop(LABEL)]
@@ -249,6 +263,20 @@ def of_files(
             return _events(public, path, columns, form)[skipped:]
 
     return rounds
+
+
+def packed_of(
+    write: Callable[[Path, list[str], Rows], None],
+) -> Callable[[Path, list[str], Rows], None]:
+    """As Windows writes it, compressed in two members."""
+
+    def written(path: Path, names: list[str], rows: Rows) -> None:
+        write(path, names, rows)
+        content = b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n")
+        middle = len(content) // 2
+        path.write_bytes(b"".join(map(gzip.compress, (content[:middle], content[middle:]))))
+
+    return written
 
 
 def into_a_journal(name: str, write: Callable[[Path, list[str], Rows], None]) -> Rounds:

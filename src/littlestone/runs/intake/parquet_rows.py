@@ -64,7 +64,12 @@ def parquet_rows(path: Path, needed: Sequence[str]) -> Iterator[Row]:
     if missing:
         raise ValueError(f"there is no column {missing[0]!r}; there are: {', '.join(names)}")
     refuse_twice(names, needed)
-    batches = parquet.ParquetFile(path).iter_batches(columns=list(dict.fromkeys(needed)))
+    file, columns = parquet.ParquetFile(path), list(dict.fromkeys(needed))
+    # One group at a time: pyarrow joins no dictionaries that are in structs of several groups.
+    groups = range(file.num_row_groups)
+    batches = (
+        batch for at in groups for batch in file.iter_batches(row_groups=[at], columns=columns)
+    )
     return enumerate(_rows(path, batches, needed, (ArrowException, OSError)), start=1)
 
 
