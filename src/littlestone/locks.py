@@ -4,9 +4,10 @@ Code that needs no lock (learning in memory, games, audits, bounds, predictions)
 systems; code that would be unsafe without a lock raises an error when it requests one.
 """
 
+from pathlib import Path
 from typing import IO
 
-from littlestone.errors import LittlestoneError
+from littlestone.errors import LittlestoneError, StoreError
 
 try:
     import fcntl
@@ -31,3 +32,12 @@ def lock(file: IO[bytes] | int, *, wait: bool = False) -> None:
             "which this system does not have: two processes could spend the same noise"
         )
     fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def refuse_hard_links(path: Path) -> None:
+    """Reject a file with several names, whose content is replaced under one of them."""
+    if path.stat().st_nlink > 1:
+        raise StoreError(
+            f"{path} has hard links, and its other names would keep what it says now: delete them "
+            f"(find -samefile lists them)"
+        )

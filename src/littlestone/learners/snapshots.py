@@ -28,7 +28,7 @@ from littlestone.learners import (
     known_types,  # noqa: F401 (importing it registers the classes)
 )
 from littlestone.learners.engine import Engine
-from littlestone.locks import lock
+from littlestone.locks import lock, refuse_hard_links
 from littlestone.randomness import Randomness
 from littlestone.randomness.noise_owner import NoiseOwner
 from littlestone.type_checks import fits
@@ -201,6 +201,7 @@ class FileRegister(ProcessRegister):
                 raise ValueError(
                     f"path must be a file, got {self._path}, which is a device or pipe"
                 )
+            refuse_hard_links(self._path)
             yield file
 
     def _replace(self, newest: dict[str, int], *, mode: int) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from littlestone.errors import BudgetExceededError, InUseError, StoreError
-from littlestone.locks import lock
+from littlestone.locks import lock, refuse_hard_links
 from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import text_at_least
@@ -324,11 +324,7 @@ class Book:
         for draft in self.path.parent.glob(f".{glob.escape(self.path.name)}.{_DRAFT}"):
             if os.path.samestat(found, draft.lstat()):  # of a creation that was killed
                 draft.unlink()
-        if self.path.stat().st_nlink > 1:
-            raise StoreError(
-                f"{self.path} has hard links, and each of its names would grant the whole "
-                f"allowance: delete the others (find -samefile lists them)"
-            )
+        refuse_hard_links(self.path)
 
 
 def enter(book: Book | None, durable: "DurableRun", store: str | Path | Place) -> None:

@@ -8,6 +8,7 @@ import shutil
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from tests.threads import together
 from tests.unit.learners.coin_flipper import CoinFlipper, published
 
 from littlestone import randomness
-from littlestone.errors import RetiredError, SnapshotError
+from littlestone.errors import RetiredError, SnapshotError, StoreError
 from littlestone.learners import snapshots
 from littlestone.randomness import keyed, seeded
 
@@ -115,6 +116,29 @@ def test_going_on_is_recorded_in_the_register_of_the_snapshot(
     _another_process(monkeypatch)
     with pytest.raises(SnapshotError, match="already continued"):
         recipe.restore(saved, register)
+
+
+def test_a_register_with_two_names_remembers_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it is rewritten, the other name keeps the lines of before, without the newest."""
+    monkeypatch.setattr(snapshots, "_SPARE_LINES", 0)
+    register = snapshots.FileRegister(tmp_path / "continued")
+    recipe, other = CoinFlipper(), tmp_path / "other"
+    os.link(tmp_path / "continued", other)
+    continued = []
+    with suppress(StoreError):
+        run = recipe.start()
+        for _ in range(5):
+            saved = run.snapshot(register)
+            run.observe(1, 1)
+        _another_process(monkeypatch)
+        continued.append(recipe.restore(saved, snapshots.FileRegister(other)))
+    assert not continued
+    other.unlink()
+    run = recipe.start()
+    run.snapshot(register)
+    run.observe(1, 1)
 
 
 @pytest.mark.parametrize("call", ["write", "fsync"])
