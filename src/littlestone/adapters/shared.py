@@ -5,6 +5,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -253,12 +254,13 @@ class Fits:
 
     They may read the same rows, so their costs add up (F2): the sum is what is promised for the
     rules of all of them together, if their number was fixed beforehand, as in a search over a given
-    grid. A pickled copy may be fitted where it is not counted, and an unknown cost is infinite.
+    grid. A pickled copy remembers the fits before it. It may be fitted where it is not counted, and
+    an unknown cost is infinite.
     """
 
-    def __init__(self) -> None:
-        self._costs: dict[Any, PrivacyGuarantee] = {}
-        self._elsewhere = self._seeded = False
+    def __init__(self, costs: Sequence[PrivacyGuarantee] = (), *, seeded: bool = False) -> None:
+        self._costs: dict[Any, PrivacyGuarantee] = {object(): cost for cost in costs}
+        self._elsewhere, self._seeded = False, seeded
 
     def __len__(self) -> int:
         return len(self._costs)
@@ -292,6 +294,6 @@ class Fits:
     def __deepcopy__(self, memo: Any) -> "Fits":
         return self
 
-    def __reduce__(self) -> tuple[type["Fits"], tuple[()]]:
+    def __reduce__(self) -> tuple[Callable[..., "Fits"], tuple[list[PrivacyGuarantee]]]:
         self._elsewhere = True
-        return Fits, ()
+        return partial(Fits, seeded=self._seeded), (list(self._costs.values()),)

@@ -356,8 +356,6 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if "run_" in state:
             self.run_ = self.recipe_.restore(state["run_"])
             self._releases = releases_from(state["_releases"])
-            if not len(self._fits_so_far):  # a pickle has left the others behind
-                self._fits_so_far.add(self.recipe_, self.run_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

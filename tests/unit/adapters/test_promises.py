@@ -136,7 +136,7 @@ def test_copies_in_this_process_are_counted_and_others_are_unknown() -> None:
     assert model.guarantee().epsilon == 3.0
     away = pickle.loads(pickle.dumps(clone(model)))
     assert model.guarantee() == NOT_PRIVATE and "unknown" in model.promise
-    assert away.fit(ROWS, LABELS).guarantee().epsilon == 1.0
+    assert away.fit(ROWS, LABELS).guarantee().epsilon == 4.0  # it remembers the fits before it
 
 
 def test_a_search_in_other_processes_promises_nothing_it_cannot_count() -> None:
