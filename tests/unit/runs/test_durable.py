@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from littlestone.choose.request import Request
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, RollbackError, StoreError
 from littlestone.learners.private_keys.recipe import PrivateKeys
@@ -97,6 +98,22 @@ def test_a_point_that_cannot_be_stored_changes_nothing(
     with pytest.raises(ValueError, match="x must be JSON"):
         run.take([Event(f"e{place}", x, 1) for place in range(count)])
     assert run.take([Event("e", ["a", 3], 1)])[0].round == 1
+    run.close()
+
+
+def test_a_record_that_is_nested_too_deeply_to_be_stored_changes_nothing(
+    folder_in_memory: Path,
+) -> None:
+    """What a schema does not declare is stored with the rest of a record."""
+    recipe = Request(over={"n": {"grid": [1]}}, rounds=50).recipe()
+    run = DurableRun.start(recipe, folder_in_memory / "run.db")
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"in": deep}
+    for count in (1, 2):
+        with pytest.raises(ValueError, match="x must be JSON"):
+            run.take([Event(f"e{place}", {"n": 1, "more": deep}, 1) for place in range(count)])
+    assert run.take([Event("e", {"n": 1}, 1)])[0].round == 1
     run.close()
 
 

@@ -161,10 +161,10 @@ def body_of(x: Any, label: Label) -> tuple[str, bytes]:
     else:
         try:
             point = _BODY.encode(x)
-        except TypeError:
+        except (TypeError, RecursionError):
             raise ValueError(
                 f"x must be JSON, which can be stored: text, a number, true, false, null, or a "
-                f"list or an object of these, got a {kind.__name__} that is not"
+                f"list or an object of these, not too deep, got a {kind.__name__} that is not"
             ) from None
     body = f"[{point},{label}]"
     return body, digest_of(body.encode())
