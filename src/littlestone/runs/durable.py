@@ -372,6 +372,8 @@ class DurableRun:
         self, fresh: Group, hashes: bytes, publish: Callable[[Release], None] | None
     ) -> list[Receipt]:
         """Learn from new events, log them with the results, and then publish the results."""
+        if fresh.points is None:  # what is stored may be refused, too, while nothing has changed
+            (fresh,) = self._feeding.with_examples([fresh])
         self._broken = True  # until it is committed
         releases: list[Release] = []
         receipts: list[Receipt] = []

@@ -107,12 +107,36 @@ def test_a_record_that_is_nested_too_deeply_to_be_stored_changes_nothing(
     """What a schema does not declare is stored with the rest of a record."""
     recipe = Request(over={"n": {"grid": [1]}}, rounds=50).recipe()
     run = DurableRun.start(recipe, folder_in_memory / "run.db")
-    deep: dict[str, Any] = {}
-    for _ in range(100_000):
-        deep = {"in": deep}
-    for count in (1, 2):
-        with pytest.raises(ValueError, match="x must be JSON"):
-            run.take([Event(f"e{place}", {"n": 1, "more": deep}, 1) for place in range(count)])
+    deep: dict[str, Any] = {"text": "]" * 200}
+    for depth in range(100_000):
+        deep = {"in": deep} if depth % 2 else {"in": [deep]}
+        if depth in (70, 200, 600, 900, 950, 980, 99_999):
+            for count in (1, 2):
+                with pytest.raises(ValueError, match="x must be JSON"):
+                    run.take([Event(f"e{at}", {"n": 1, "more": deep}, 1) for at in range(count)])
+    wide = {"n": 1, "more": [[]] * 500, "text": '\\"[{' * 500}
+    assert run.take([Event("e", wide, 1)])[0].round == 1
+    run.close()
+
+    def resumed(frames: int) -> int:
+        if frames:
+            return resumed(frames - 1)
+        again = DurableRun.resume(recipe, folder_in_memory / "run.db")
+        again.close()
+        return again.rounds
+
+    assert resumed(frames=300) == 1
+
+
+def test_a_record_that_is_stored_as_another_one_changes_nothing(folder_in_memory: Path) -> None:
+    class Two(dict[str, Any]):
+        def __getitem__(self, name: str) -> Any:
+            return 1
+
+    recipe = Request(over={"n": {"grid": [1]}}, rounds=50).recipe()
+    run = DurableRun.start(recipe, folder_in_memory / "run.db")
+    with pytest.raises(ValueError, match="must be a number"):
+        run.take([Event("e", Two(n="one"), 1)])
     assert run.take([Event("e", {"n": 1}, 1)])[0].round == 1
     run.close()
 

@@ -6,10 +6,12 @@ compute them again.
 
 import hashlib
 import json
+import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -28,6 +30,8 @@ _BLOCK: Final = struct.Struct("<QI?")
 _RELEASE: Final = struct.Struct(">Q32s")
 
 _INTS: Final = {int}
+_DEEPEST: Final = 100
+_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|([\[{\]}])')
 _BODY: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
@@ -162,12 +166,23 @@ def body_of(x: Any, label: Label) -> tuple[str, bytes]:
         try:
             point = _BODY.encode(x)
         except (TypeError, RecursionError):
+            point = ""
+        if not point or _is_deep(point):
             raise ValueError(
                 f"x must be JSON, which can be stored: text, a number, true, false, null, or a "
-                f"list or an object of these, not too deep, got a {kind.__name__} that is not"
-            ) from None
+                f"list or an object of these, at most {_DEEPEST} deep, got a {kind.__name__} that "
+                f"is not"
+            )
     body = f"[{point},{label}]"
     return body, digest_of(body.encode())
+
+
+def _is_deep(point: str) -> bool:
+    """Return whether brackets are nested so deeply that a parser may run out of stack."""
+    if point.count("[") + point.count("{") <= _DEEPEST:
+        return False
+    steps = (1 if part in "[{" else -1 for part in _BRACKETS.findall(point) if part)
+    return max(accumulate(steps), default=0) > _DEEPEST
 
 
 # Equal points in canonical form look alike within a domain (only one of 1, 1.0 and True is valid),
