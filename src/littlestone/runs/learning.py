@@ -306,10 +306,12 @@ def learn(
             tally.note(item)
             tally.stood_in += 1
             waiting.add(item.stand_in)
+        few = unknown and not named_by_line and waiting.size < _FEW
         if waiting.size >= (enough if unknown else group) or isinstance(item, Tick):
             if isinstance(item, Tick) or not at_ticks:
                 publisher.heartbeat(_HEARTBEAT_SECONDS)
-            take()
+            if not few:
+                take()
             if progress is not None:
                 progress(tally)
             if tally.horizon_reached:
