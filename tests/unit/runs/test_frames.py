@@ -194,6 +194,15 @@ def test_rows_read_by_their_lines_or_ids_are_not_read_by_the_other(
         assert learn_frame(frame[1::2], LEARNER, **call, **second).taken == ROWS / 2
 
 
+def test_rows_read_by_their_ids_are_not_read_by_others(at: dict[str, Any]) -> None:
+    frame, call = pd.DataFrame(table()), {**at, "positive": "ja"}
+    frame["other"] = [f"other{place}" for place in range(ROWS)]
+    assert learn_frame(frame, LEARNER, **call, identity="id").taken == ROWS
+    with pytest.raises(StoreError, match="Give the column of those ids as identity"):
+        learn_frame(frame, LEARNER, **call, identity="other")
+    assert learn_frame(frame[::-1], LEARNER, **call, identity="id").repeated == ROWS
+
+
 def test_nothing_is_spent_where_most_rows_do_not_fit(at: dict[str, Any]) -> None:
     german = pd.DataFrame(table()).assign(amount="27,79")
     with pytest.raises(BadRowError, match="most rows do not fit: 600 of 600") as refusal:
