@@ -67,7 +67,6 @@ class BoxHypothesis(Written):
         return int(self.bounds is not None and inside(point, self.bounds))
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         points = self.domain.check_many(xs)
         if self.bounds is None:
             return np.zeros(len(points), dtype=np.uint8)
@@ -84,7 +83,6 @@ class BoxHypothesis(Written):
         return point
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         if self.bounds is None:
             return "0 everywhere"
         return " and ".join(f"{a} <= x{i} <= {b}" for i, (a, b) in enumerate(self.bounds))
@@ -239,7 +237,6 @@ class BoxVersionSpace(Searched):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.negatives is None
 
     @property
@@ -263,7 +260,6 @@ class BoxVersionSpace(Searched):
         return left
 
     def restrict(self, x: Any, y: Label, /) -> "BoxVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         point, label = self.concept_class.domain.check(x), require.label(y)
         if self.negatives is None:
             return self
@@ -281,7 +277,6 @@ class BoxVersionSpace(Searched):
         return BoxVersionSpace(self.concept_class, *((None, None) if lost else (core, negatives)))
 
     def standard_optimal(self) -> Hypothesis:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         self._refuse_empty()
         raise ValueError(
             "the standard optimal prediction has no closed form for boxes; learn with "

@@ -359,7 +359,6 @@ class ConjunctionVersionSpace(InParts):
     part: NoPositive | AfterPositive | None
 
     def standard_optimal(self) -> ConjunctionHypothesis:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         return self.consistent()
 
     def consistent(self) -> ConjunctionHypothesis:

@@ -149,7 +149,6 @@ class DisjunctionVersionSpace(Searched):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return 0 in self.clauses
 
     @property
@@ -171,7 +170,6 @@ class DisjunctionVersionSpace(Searched):
         return left.dimension
 
     def restrict(self, x: Any, y: Label, /) -> "DisjunctionVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         point, label = mask_of(self.concept_class.domain.check(x)), require.label(y)
         if self.is_empty:
             return self
@@ -186,7 +184,6 @@ class DisjunctionVersionSpace(Searched):
         return DisjunctionVersionSpace(self.concept_class, features, clauses)
 
     def standard_optimal(self) -> Hypothesis:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         raise ValueError(
             "the standard optimal prediction has no closed form for monotone disjunctions; learn "
             "with Winnow, or use FiniteClass.from_class(concepts) when there are few features"

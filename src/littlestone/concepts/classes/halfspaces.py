@@ -153,12 +153,10 @@ class MarginVersionSpace(Searched):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.examples is None
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of the remaining concepts; -1 if none."""
         if self.examples is None:
             return -1
         raise ValueError(
@@ -174,7 +172,6 @@ class MarginVersionSpace(Searched):
         return Fraction(1) if self.normal is None else inner(self.normal, self.normal)
 
     def restrict(self, x: Any, y: Label, /) -> "MarginVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         point, label = self.concept_class.domain.check(x), require.label(y)
         *numerators, denominator = point
         sign = 1 if label else -1
@@ -190,7 +187,6 @@ class MarginVersionSpace(Searched):
         return MarginVersionSpace(self.concept_class, examples, corners, normal)
 
     def standard_optimal(self) -> LinearHypothesis:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         raise ValueError(
             "the standard optimal prediction needs dimensions that are not known for halfspaces "
             "with a margin; learn with Perceptron instead"

@@ -139,7 +139,6 @@ class SparseVersionSpace(Remaining):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.positives is None
 
     @property
@@ -153,7 +152,6 @@ class SparseVersionSpace(Remaining):
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of the remaining concepts; -1 if none."""
         if self.positives is None:
             return -1
         free = self.concept_class.k - len(self.positives)
@@ -161,7 +159,6 @@ class SparseVersionSpace(Remaining):
         return free if unknown is None else min(free, unknown)
 
     def restrict(self, x: Any, y: Label, /) -> "SparseVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         concepts, positives = self.concept_class, self.positives
         key, label = concepts.domain.check(x), require.label(y)
         if positives is None:
@@ -188,7 +185,6 @@ class SparseVersionSpace(Remaining):
         return 0 if len(self.positives) == self.concept_class.k or key in self.negatives else None
 
     def standard_optimal(self) -> FiniteSupport:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         return self.consistent()
 
     def consistent(self) -> FiniteSupport:

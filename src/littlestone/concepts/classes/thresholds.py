@@ -59,7 +59,6 @@ class ThresholdHypothesis(Written):
         return 1 if self.domain.check(x) >= self.k else 0
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         labels: NDArray[np.uint8] = (self.domain.check_many(xs) >= self.k).view(np.uint8)
         return labels
 
@@ -77,7 +76,6 @@ class ThresholdHypothesis(Written):
         return first_difference(self, other, self.n)
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         return f"x >= {self.k}"
 
 
@@ -204,7 +202,6 @@ class ThresholdVersionSpace(Remaining):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.low > self.high
 
     @property
@@ -214,11 +211,9 @@ class ThresholdVersionSpace(Remaining):
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of the remaining concepts; -1 if none."""
         return self.size.bit_length() - 1
 
     def restrict(self, x: Any, y: Label, /) -> "ThresholdVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         point = self.concept_class.domain.check(x)
         if require.label(y):
             if point >= self.high:

@@ -8,22 +8,13 @@ from functools import cache
 from typing import Any, Self
 
 from littlestone import require
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Point
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, VersionSpace
 
 
-class Remaining(ABC):
+class Remaining(VersionSpace, ABC):
     """The concepts that fit some examples, perhaps none."""
 
     __slots__ = ()
-
-    @property
-    @abstractmethod
-    def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
-
-    @abstractmethod
-    def standard_optimal(self) -> Hypothesis:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
 
     def _refuse_empty(self) -> None:
         if self.is_empty:
@@ -38,10 +29,6 @@ class Searched(Remaining):
     """A version space whose mistakes are searched among some points."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def restrict(self, x: Any, y: Label, /) -> Self:
-        """Return the concepts that also label ``x`` with ``y``."""
 
     @abstractmethod
     def _points(self, hypothesis: Hypothesis) -> Iterable[Point]:
@@ -74,7 +61,6 @@ class InParts(Remaining):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.part is None
 
     @property
@@ -107,7 +93,6 @@ class BitSetSpace(Remaining):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.members == 0
 
     @property

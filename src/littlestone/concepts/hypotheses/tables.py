@@ -188,7 +188,6 @@ class RecordTable(Written):
         return int(self.many([x])[0])
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         cells = self.schema.check_many(xs)
         widths = [part.cells for part in self.schema.fields]
         numbers = np.ravel_multi_index(tuple(cells.T), widths)
@@ -199,5 +198,4 @@ class RecordTable(Written):
         return first_difference(self, other, self.schema)
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         return f"1 on {int(self.labels.as_array().sum())} of {self.schema.size} cells"

@@ -68,7 +68,6 @@ class PrivateTeachersEngine(Engine):
         return "halted: no stage or phase left; still publishing" if self.halted else "learning"
 
     def step(self, x: Any, y: Label, /) -> None:
-        """Take one example."""
         if not self.halted:
             owner = self._rng.below(self._plan.teachers)  # (L1)
             self._pending[owner] += self._table.matrix[:, x] != y

@@ -100,5 +100,4 @@ class PrivateTeachers(Budgeted):
         return min(float(self.rounds), bound)
 
     def engine(self, rng: Randomness, /) -> PrivateTeachersEngine:
-        """Return the engine of a run."""
         return PrivateTeachersEngine(self, rng)

@@ -74,7 +74,6 @@ class NaiveRecomposition(Budgeted):
         return min(float(self.rounds), bound * (1 + 1e-6))
 
     def engine(self, rng: Randomness) -> "NaiveRecompositionEngine":
-        """Return the engine, before ``begin``."""
         return NaiveRecompositionEngine(self, rng)
 
 

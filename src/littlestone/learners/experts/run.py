@@ -282,5 +282,4 @@ class DrawingRecipe(ExpertsRecipe, ABC):
         return ExpertsRun(self, rng)
 
     def strategy(self, totals: GrowingScores, rng: Randomness, /) -> Strategy:
-        """Return the strategy that reads ``totals``, before ``begin``."""
         return self.strategy_of(self._selection.start(totals, rng=rng), rng)

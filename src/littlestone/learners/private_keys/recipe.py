@@ -126,7 +126,6 @@ class PrivateKeys(Budgeted):
         return self._most_mistakes if keys is None else min(bound(keys), self._most_mistakes)
 
     def engine(self, rng: Randomness, /) -> PrivateKeysEngine:
-        """Return the engine, before ``begin``."""
         return PrivateKeysEngine(self, rng)
 
 

@@ -76,7 +76,6 @@ class PrivateLinearEngine(Engine):
         self._count_round()
 
     def idle(self, x: Any, /) -> None:
-        """Play a round without an example."""
         del x
         self._count_round()
 

@@ -124,5 +124,4 @@ class PrivateLinear(PrivateLearner):
         return None if self.sums is None else ZeroConcentrated(rho=self.sums.rho)
 
     def engine(self, rng: Randomness, /) -> PrivateLinearEngine:
-        """Return the engine of a run."""
         return PrivateLinearEngine(self, rng)

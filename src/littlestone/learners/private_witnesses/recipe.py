@@ -115,5 +115,4 @@ class PrivateWitnesses(Budgeted):
         return self.planned.expected(self.system, self.rounds)
 
     def engine(self, rng: Randomness, /) -> PrivateWitnessesEngine:
-        """Return the engine, before ``begin``."""
         return PrivateWitnessesEngine(self, rng)

@@ -81,13 +81,11 @@ class SanitizedExpertsEngine(Engine):
         return self._strategy.status
 
     def step(self, x: Any, y: Label) -> None:
-        """Take one round."""
         wrong = int(self.hypothesis(x) != y)
         self._losses.add(x, y)  # (L1)
         self._end_round(x, wrong)
 
     def idle(self, x: Any, /) -> None:
-        """Take a round without an example."""
         self._end_round(x, 0)  # the sanitizers need a point; no expert has a loss
 
     def _end_round(self, x: Any, wrong: int) -> None:

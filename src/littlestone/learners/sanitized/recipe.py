@@ -150,7 +150,6 @@ class SanitizedExperts(Budgeted):
         return min(float(self.rounds), upwards(self.plan.regret_upper_bound(half) + deviation))
 
     def engine(self, rng: Randomness) -> SanitizedExpertsEngine:
-        """Return the engine, before ``begin``."""
         return SanitizedExpertsEngine(
             self.plan,
             self._learner,
