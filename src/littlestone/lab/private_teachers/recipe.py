@@ -93,7 +93,6 @@ class PrivateTeachers(Budgeted):
 
     def mistake_bound(self, *, failure_probability: float) -> float:
         """Bound the mistakes on oblivious realizable streams; the rounds if nothing is proved."""
-        require.open_probability(failure_probability=failure_probability)
         if self.plan is not None or failure_probability < self.failure_probability:
             return float(self.rounds)
         bound = self.planned.mistakes_bound(failure_probability=self.failure_probability)

@@ -93,7 +93,6 @@ class PrivateMajority(Budgeted):
 
     def mistake_bound(self, *, failure_probability: float) -> float:
         """Bound the mistakes on realizable streams, except with ``failure_probability``."""
-        require.open_probability(failure_probability=failure_probability)
         if isinstance(self.planned, SampledPlan):
             return sampled_mistakes_upper_bound(
                 self.planned,

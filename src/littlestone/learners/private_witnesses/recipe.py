@@ -107,7 +107,6 @@ class PrivateWitnesses(Budgeted):
 
     def mistake_bound(self, *, failure_probability: float) -> float:
         """Bound the mistakes on realizable streams, except with ``failure_probability``."""
-        require.open_probability(failure_probability=failure_probability)
         return self.planned.bound(self.system, self.rounds, failure_probability)
 
     def expected_mistake_bound(self) -> float:

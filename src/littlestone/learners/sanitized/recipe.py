@@ -144,7 +144,6 @@ class SanitizedExperts(Budgeted):
 
     def regret_bound(self, *, failure_probability: float) -> float:
         """Bound the regret, except with ``failure_probability``, half of it for the sanitizer."""
-        require.open_probability(failure_probability=failure_probability)
         half = failure_probability / 2
         deviation = self.plan.prediction.deviation_bound(failure_probability=half)
         return min(float(self.rounds), upwards(self.plan.regret_upper_bound(half) + deviation))
