@@ -27,7 +27,7 @@ class Counted:
     """How far a counter gets before it fires, if it moves as slowly as possible.
 
     Each move draws query noise at least once at the new count. So a counter fires at the latest at
-    the count of one that moves in every round (algorithm.md).
+    the count of one that moves in every round (recipe.md).
     """
 
     query_rate: float
