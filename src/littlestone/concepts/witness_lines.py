@@ -2,7 +2,7 @@
 
 A search keeps its nested stretches of the line. A step that contradicts a bound of the last stretch
 undoes the step that set this bound and all later ones, without a restart. Cut points are chosen
-such that a wrong step is contradicted soon (algorithm.md of ``PrivateWitnesses``, "Lines").
+such that a wrong step is contradicted soon (recipe.md of ``PrivateWitnesses``, "Lines").
 """
 
 from bisect import bisect_left

@@ -1,7 +1,7 @@
 """Witness systems of conjunctions, disjunctions and keys (docs/theory/witnesses.md).
 
 A depth is a score for the exponential mechanism. One more mistake raises every depth by 0 or 1, and
-a place at which no concept fits all mistakes has depth 0 (algorithm.md of ``PrivateWitnesses``).
+a place at which no concept fits all mistakes has depth 0 (recipe.md of ``PrivateWitnesses``).
 
 For conjunctions, the place is a corner of the cube that agrees with many mistakes in every feature.
 One of the two literals of each feature is false there, so n of 2n literals are dropped at once. All

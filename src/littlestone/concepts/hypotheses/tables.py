@@ -15,10 +15,10 @@ from littlestone.concepts.hypotheses.common import (
     first_seen_difference,
     shown,
 )
-from littlestone.concepts.hypotheses.rules import first_difference
+from littlestone.concepts.hypotheses.rules import OverRecords
 from littlestone.concepts.hypotheses.runs import described_by_runs
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.schema import Cells, Schema
+from littlestone.concepts.schema import Schema
 from littlestone.type_checks import is_a
 
 _LABELS_SHOWN: Final = 32
@@ -160,7 +160,7 @@ class LabelTable(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordTable(Written):
+class RecordTable(OverRecords, Written):
     """Any function on the cells of a schema, in the schema's order of cells.
 
     >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}})
@@ -179,11 +179,6 @@ class RecordTable(Written):
                 f"labels must be for {self.schema.size} cells, got {self.labels.domain.size}"
             )
 
-    @property
-    def domain(self) -> Schema:
-        """The points that have a label."""
-        return self.schema
-
     def __call__(self, x: Any, /) -> Label:
         return int(self.many([x])[0])
 
@@ -192,10 +187,6 @@ class RecordTable(Written):
         widths = [part.cells for part in self.schema.fields]
         numbers = np.ravel_multi_index(tuple(cells.T), widths)
         return np.asarray(self.labels.as_array()[numbers], dtype=np.uint8)
-
-    def disagreement(self, other: Hypothesis, /) -> Cells | None:
-        """Return the first cells, in the schema's order, on which the two differ."""
-        return first_difference(self, other, self.schema)
 
     def describe(self) -> str:
         return f"1 on {int(self.labels.as_array().sum())} of {self.schema.size} cells"
