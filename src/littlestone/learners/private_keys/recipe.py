@@ -1,7 +1,6 @@
 """Publish every key that is reported often enough: a blocklist over an unbounded universe."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,7 +15,7 @@ from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.counters import CountersEngine
 from littlestone.privacy.mechanisms.first_frequent import FirstFrequent, light_threshold
 from littlestone.randomness import Randomness
-from littlestone.theory.tails import binomial_upper_tail, failures_upper_tail
+from littlestone.theory.tails import binomial_upper_tail, most_failures
 
 _CHANCE: Final = Fraction(1, 100)
 """The largest probability that a listed key is unlisted although nobody complained."""
@@ -116,7 +115,7 @@ class PrivateKeys(Budgeted):
         while (keys + again) * self.reports < best:
             left = failure_probability - binomial_upper_tail(again, keys + again, float(_CHANCE))
             if left > 0:
-                noise = _exceeded_with(left * (1 - 1e-9), keys + again, stop)
+                noise = most_failures(left * (1 - 1e-9), keys + again, stop)
                 best = min(best, (keys + again) * self.reports + noise)
             again += 1
         return best
@@ -128,18 +127,6 @@ class PrivateKeys(Budgeted):
 
     def engine(self, rng: Randomness, /) -> "PrivateKeysEngine":
         return PrivateKeysEngine(self, rng)
-
-
-def _exceeded_with(probability: float, count: int, stop: float) -> int:
-    """Return the least number that ``count`` geometric noises exceed with ``probability``."""
-
-    def fits(total: int) -> bool:
-        return failures_upper_tail(total, count, stop) <= probability
-
-    enough = 1
-    while not fits(enough):
-        enough *= 2
-    return bisect_left(range(enough), True, key=fits)
 
 
 @dataclass(init=False, eq=False, repr=False)
