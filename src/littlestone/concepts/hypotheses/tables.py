@@ -9,12 +9,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import IntegerRange, LabelledRange
-from littlestone.concepts.hypotheses.common import (
-    Exported,
-    Written,
-    first_seen_difference,
-    shown,
-)
+from littlestone.concepts.hypotheses.common import Exported, Written, first_seen_difference, shown
 from littlestone.concepts.hypotheses.rules import OverRecords
 from littlestone.concepts.hypotheses.runs import described_by_runs
 from littlestone.concepts.protocols import Hypothesis, Label

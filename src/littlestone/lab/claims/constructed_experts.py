@@ -27,11 +27,7 @@ from littlestone.lab.measuring import (
     tabulate,
 )
 from littlestone.learners.online.sparse_majority import SparseMajority
-from littlestone.learners.sanitized.families import (
-    RealizableFamily,
-    TreeFamily,
-    error_class,
-)
+from littlestone.learners.sanitized.families import RealizableFamily, TreeFamily, error_class
 from littlestone.learners.sanitized.plan import ConstructionPlan
 from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.learners.sanitizers.interval_sanitizer import Family

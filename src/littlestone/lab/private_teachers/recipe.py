@@ -15,11 +15,7 @@ from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.lab.private_teachers.plan import TeachersPlan, plan_teachers
 from littlestone.learners.batch.agnostic_empirical import log2_growth
-from littlestone.learners.batch.proper_step import (
-    dimension_of,
-    irreducible_parts,
-    keeping_labels,
-)
+from littlestone.learners.batch.proper_step import dimension_of, irreducible_parts, keeping_labels
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
 from littlestone.privacy.guarantee import PrivacyGuarantee

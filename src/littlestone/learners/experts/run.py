@@ -17,10 +17,7 @@ from littlestone.learners.experts.protocols import ExpertsRecipe, Strategy
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
-from littlestone.privacy.mechanisms.incremental_selection import (
-    GrowingScores,
-    IncrementalSelection,
-)
+from littlestone.privacy.mechanisms.incremental_selection import GrowingScores, IncrementalSelection
 from littlestone.privacy.rounding import float_at_least, float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
