@@ -108,6 +108,8 @@ class OnlineClass(Protocol):
     games without privacy; everything private takes a ``ConceptClass``.
     """
 
+    __slots__ = ()
+
     @property
     def domain(self) -> Domain:
         """The points of the class."""
@@ -135,6 +137,8 @@ class OnlineClass(Protocol):
 
 class ConceptClass(OnlineClass, Protocol):
     """A set of functions from a domain to {0, 1}."""
+
+    __slots__ = ()
 
     @property
     def vc_dimension(self) -> int:

@@ -16,7 +16,7 @@ from littlestone.concepts.classes.version_spaces import BitSetSpace, Searched
 from littlestone.concepts.domain import Grid
 from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.common import Written, first_seen_difference
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import BoxTracker
 from littlestone.concepts.witness_boxes import MOST_DIMENSIONS, BoxSystem
 from littlestone.concepts.witness_lines import IntervalSystem
@@ -102,7 +102,7 @@ class BoxHypothesis(Written):
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class Boxes:
+class Boxes(ConceptClass):
     """1[a_i <= x_i <= b_i for all i] on the points of a grid, k coordinates 0 .. n-1; 0 everywhere.
 
     At most four dimensions; for one dimension, ``Intervals`` has all closed forms.
@@ -128,7 +128,6 @@ class Boxes:
 
     @property
     def size(self) -> int:
-        """The number of concepts."""
         return int((self.n * (self.n + 1) // 2) ** self.k + 1)
 
     @property
@@ -163,7 +162,6 @@ class Boxes:
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The VC dimension of the dual class."""
         return self._as_finite("dual VC").dual_vc_dimension
 
     def agreed(self) -> tuple[Example, int]:
@@ -184,7 +182,6 @@ class Boxes:
         return BoxTracker()
 
     def version_space(self) -> "BoxVersionSpace":
-        """Return all concepts, before any example."""
         return BoxVersionSpace(self, None, frozenset())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:

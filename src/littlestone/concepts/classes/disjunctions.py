@@ -21,7 +21,7 @@ from littlestone.concepts.classes.version_spaces import (
 from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.cube import WeightedFeatures
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.witness_systems import LiteralSystem
 
 _LARGEST_TABLE = 1 << 16
@@ -32,7 +32,7 @@ Point = tuple[int, ...]
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class MonotoneDisjunctions:
+class MonotoneDisjunctions(ConceptClass):
     """1 where at least one of at most ``k`` chosen features, out of ``n``, is 1.
 
     >>> concepts = MonotoneDisjunctions(2, 6)
@@ -56,7 +56,6 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def size(self) -> int:
-        """The number of concepts."""
         return sum(math.comb(self.n, j) for j in range(self.k + 1))
 
     @property
@@ -73,7 +72,6 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def vc_dimension(self) -> int:
-        """The VC dimension."""
         if self.k in (1, self.n):
             return self.littlestone_dimension_upper_bound
         return self._as_finite("VC").vc_dimension
@@ -85,7 +83,6 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The VC dimension of the dual class."""
         return self.n
 
     def agreed(self) -> tuple[Example, int]:
@@ -105,7 +102,6 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
         return disjunction(left, self.n)
 
     def version_space(self) -> "DisjunctionVersionSpace":
-        """Return all concepts, before any example."""
         return DisjunctionVersionSpace(self, (1 << self.n) - 1, frozenset())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:

@@ -13,7 +13,7 @@ from littlestone.concepts.domain import BallPoint, RationalBall
 from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.linear import LinearHypothesis, dot
 from littlestone.concepts.keys import KeySet
-from littlestone.concepts.protocols import Hypothesis, Label, Point, Tally
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point, Tally
 
 _MOST_POINTS_SEARCHED = 16
 
@@ -22,7 +22,7 @@ Vector = tuple[Fraction, ...]
 
 @require.checked
 @dataclass(frozen=True, slots=True, init=False)
-class MarginHalfspaces:
+class MarginHalfspaces(ConceptClass):
     """Halfspaces through the origin, over the unit ball, with all examples ``margin`` away.
 
     A stream is realizable if some unit vector w has w·x >= margin on the points labelled 1 and
@@ -54,7 +54,6 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def size(self) -> None:
-        """The number of concepts."""
         return None
 
     @property
@@ -69,7 +68,6 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         raise ValueError(
             "the Littlestone dimension of halfspaces with a margin has no known closed form; it is "
             f"at least {self.vc_dimension} and at most littlestone_dimension_upper_bound = "
@@ -87,7 +85,6 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def dual_littlestone_dimension(self) -> int:
-        """The Littlestone dimension of the dual class."""
         raise ValueError(
             "the dual Littlestone dimension of halfspaces with a margin has no known closed form; "
             f"it is at least dual_vc_dimension = {self.dual_vc_dimension}"
@@ -107,7 +104,6 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
         return dot(concept.weights, point) ** 2 >= self.margin**2 * length
 
     def version_space(self) -> "MarginVersionSpace":
-        """Return all concepts, before any example."""
         return MarginVersionSpace(self, KeySet(), (), None)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:

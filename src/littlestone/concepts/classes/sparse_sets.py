@@ -19,7 +19,7 @@ from littlestone.concepts.keys import KeySet, key_order
 from littlestone.concepts.losses.answers import MOST_CELLS, OnLines
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, Projection, point_runs, project_points
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, Tally
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Point, Tally
 from littlestone.concepts.trackers import SparseTracker
 from littlestone.concepts.witness_systems import (
     MOST_COUNTERS,
@@ -31,7 +31,7 @@ from littlestone.concepts.witness_systems import (
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class SparseSets:
+class SparseSets(ConceptClass):
     """At most ``k`` keys map to 1, out of 0 .. n-1 or, if ``n`` is None, of all plain keys.
 
     >>> concepts = SparseSets(3)
@@ -53,17 +53,14 @@ class SparseSets:
 
     @property
     def size(self) -> int | None:
-        """The number of concepts."""
         return None if self.n is None else _sets(self.n, self.k)
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         return self.version_space().dimension
 
     @property
     def vc_dimension(self) -> int:
-        """The VC dimension."""
         return self.littlestone_dimension  # any k keys are shattered
 
     @property
@@ -78,7 +75,6 @@ class SparseSets:
         return self.dual_littlestone_dimension
 
     def version_space(self) -> "SparseVersionSpace":
-        """Return all concepts, before any example."""
         return SparseVersionSpace(self, frozenset(), KeySet[Point]())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -228,7 +224,7 @@ _ANY_NUMBER: Final = SparseSets(1 << 62)
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class KeySets:
+class KeySets(ConceptClass):
     """Any finite set of keys maps to 1, and everything else to 0.
 
     Its Littlestone dimension is infinite, so mistake bounds of its learners are per key.
@@ -259,26 +255,21 @@ class KeySets:
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         self._refuse("Littlestone")
 
     @property
     def vc_dimension(self) -> int:
-        """The VC dimension."""
         self._refuse("VC")
 
     @property
     def dual_littlestone_dimension(self) -> int:
-        """The Littlestone dimension of the dual class."""
         self._refuse("dual Littlestone")
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The VC dimension of the dual class."""
         self._refuse("dual VC")
 
     def version_space(self) -> SparseVersionSpace:
-        """Return all concepts, before any example."""
         return _ANY_NUMBER.version_space()
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -288,7 +279,6 @@ class KeySets:
         return sum(min(counts) for counts in tally.values())
 
     def concepts(self) -> Iterator[FiniteSupport]:
-        """Yield the concepts in a fixed order."""
         return _ANY_NUMBER.concepts()
 
     def tracker(self) -> SparseTracker:

@@ -93,26 +93,21 @@ class Thresholds(OnARange):
 
     @property
     def size(self) -> int:
-        """The number of concepts."""
         return self.n + 1
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         return (self.n + 1).bit_length() - 1
 
     @property
     def vc_dimension(self) -> int:
-        """The VC dimension."""
         return 1
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The VC dimension of the dual class."""
         return min(1, self.n - 1)
 
     def version_space(self) -> "ThresholdVersionSpace":
-        """Return all concepts, before any example."""
         return ThresholdVersionSpace(self, 0, self.n)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -125,7 +120,6 @@ class Thresholds(OnARange):
         return fewest
 
     def concepts(self) -> Iterator[ThresholdHypothesis]:
-        """Yield the concepts in a fixed order."""
         return map(self.concept, range(self.n + 1))
 
     def concept(self, position: int, /) -> ThresholdHypothesis:

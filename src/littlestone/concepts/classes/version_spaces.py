@@ -74,7 +74,6 @@ class InParts(Remaining):
         return -1 if self.part is None else int(self.part.dimension)
 
     def restrict(self, x: Any, y: Label, /) -> Self:
-        """Return the concepts that also label ``x`` with ``y``."""
         point, label = self.concept_class.domain.check(x), require.label(y)
         part = None if self.part is None else self.part.restrict(point, label)
         return self if part is self.part else type(self)(self.concept_class, part)

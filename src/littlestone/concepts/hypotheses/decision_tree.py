@@ -79,14 +79,12 @@ class DecisionTree(OverRecords):
         return node
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         cells = self.schema.check_many(xs)
         labels = np.empty(len(cells), dtype=np.uint8)
         _write(self.root, cells, np.arange(len(cells)), labels)
         return labels
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
         return {
             "kind": "decision_tree",
             "schema": self.schema.to_json(),
@@ -100,7 +98,6 @@ class DecisionTree(OverRecords):
         return cls(schema, node_from_json(data.get("root"), schema))
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         return _words(self.root, self.schema)
 
     def text(self) -> str:

@@ -59,7 +59,6 @@ class LayeredTree(OverRecords):
 
     @property
     def schema(self) -> Schema:
-        """The declared fields of the records."""
         return self.base.schema
 
     def __call__(self, x: Any, /) -> Label:
@@ -71,7 +70,6 @@ class LayeredTree(OverRecords):
         return self.base(cells)
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         cells, before = self.schema.check_many(xs), len(self.schema.label_values)
         labels = np.full(len(cells), before, dtype=np.uint8)
         for rule in (*reversed(self.layers), self.base):
@@ -80,7 +78,6 @@ class LayeredTree(OverRecords):
         return labels
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
         layers = [node_json(layer.root) for layer in self.layers]
         return {"kind": self.kind, "base": self.base.to_json(), "layers": layers}
 
@@ -109,7 +106,6 @@ class LayeredTree(OverRecords):
         return "\nbefore:\n".join(_words(rule, self.schema, rule.text()) for rule in rules)
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         rules = (*reversed(self.layers), self.base)
         return "; before: ".join(
             shown([_words(rule, self.schema, rule.describe()) for rule in rules])

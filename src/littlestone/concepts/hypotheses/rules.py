@@ -96,7 +96,6 @@ class Rule(OverRecords, Written):
         return 1
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         cells = self.schema.check_many(xs)
         holds = np.full(len(cells), self.conditions is not None)
         for number, low, high in self.conditions or ():
@@ -124,7 +123,6 @@ class Rule(OverRecords, Written):
         return super(Rule, self).disagreement(other)
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         if self.conditions is None:
             return "never"
         fields = self.schema.fields
@@ -249,7 +247,6 @@ class Scorecard(OverRecords, Written):
         return int(self.many(np.array([self.schema.check(x)]))[0])
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         return np.asarray(self._sums(self.schema.check_many(xs)) > 0, dtype=np.uint8)
 
     def _sums(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -264,7 +261,6 @@ class Scorecard(OverRecords, Written):
         return sums
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         words = self._words()
         if words is None:
             return f"{int(self.constant > 0)} everywhere"
@@ -349,13 +345,11 @@ class Scorecards(OverRecords, Written):
         return int(self.many(np.array([self.schema.check(x)]))[0])
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         cells = self.schema.check_many(xs)
         sums = np.stack([card._sums(cells) for card in self.cards])
         return np.asarray(sums.argmax(axis=0), dtype=np.uint8)
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         words = [
             f"{value!r} {card._words() or card.constant}"
             for value, card in zip(self.schema.label_values, self.cards, strict=True)

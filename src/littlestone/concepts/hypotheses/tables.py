@@ -61,7 +61,6 @@ class TableHypothesis(Exported):
         return self.labels[self.domain.check(x)]
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         return self.as_array()[self.domain.check_many(xs)]
 
     def as_array(self) -> NDArray[np.uint8]:
@@ -105,7 +104,6 @@ class TableHypothesis(Exported):
         return cls(bits[:size].tobytes())
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         return described_by_runs(self, len(self.labels))
 
 
@@ -140,7 +138,6 @@ class LabelTable(Written):
         return self.labels[self.domain.check(x)]
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         return np.array(self.labels, dtype=np.uint8)[self.domain.check_many(xs)]
 
     def disagreement(self, other: Hypothesis, /) -> int | None:
@@ -149,7 +146,6 @@ class LabelTable(Written):
         return found
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         words = ", ".join(shown(list(map(str, self.labels)), _LABELS_SHOWN))
         return f"labels {words} on 0-{len(self.labels) - 1}"
 

@@ -275,7 +275,6 @@ class DrawingRecipe(ExpertsRecipe, ABC):
         return replace(self, rounds=rounds)
 
     def start(self, *, rng: Randomness) -> ExpertsRun:
-        """Start a run on losses that are passed as arrays."""
         return ExpertsRun(self, rng)
 
     def strategy(self, totals: GrowingScores, rng: Randomness, /) -> Strategy:

@@ -109,11 +109,9 @@ class PrivateWitnesses(Budgeted):
         return self.planned.guarantee()
 
     def mistake_bound(self, *, failure_probability: float) -> float:
-        """Bound the mistakes on realizable streams, except with ``failure_probability``."""
         return self.planned.bound(self.system, self.rounds, failure_probability)
 
     def expected_mistake_bound(self) -> float:
-        """Bound the mean of the mistakes on realizable streams."""
         return self.planned.expected(self.system, self.rounds)
 
     def engine(self, rng: Randomness, /) -> "PrivateWitnessesEngine":
