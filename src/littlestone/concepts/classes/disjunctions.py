@@ -1,6 +1,5 @@
 """Monotone disjunctions of at most k features, the class that Winnow learns."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -17,6 +16,7 @@ from littlestone.concepts.classes.version_spaces import (
     mask_of,
     minimal,
     point_of,
+    subsets_up_to,
 )
 from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.entry import ClassEntry
@@ -56,7 +56,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def size(self) -> int:
-        return sum(math.comb(self.n, j) for j in range(self.k + 1))
+        return subsets_up_to(self.n, self.k)
 
     @property
     def littlestone_dimension_upper_bound(self) -> int:

@@ -1,7 +1,6 @@
 """Sets of keys, at most k of them or any finite number, over integers or any plain keys."""
 
 import heapq
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from littlestone import require
-from littlestone.concepts.classes.version_spaces import Remaining
+from littlestone.concepts.classes.version_spaces import Remaining, subsets_up_to
 from littlestone.concepts.domain import AnyHashable, IntegerRange
 from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.support import FiniteSupport, support_of
@@ -53,7 +52,7 @@ class SparseSets(ConceptClass):
 
     @property
     def size(self) -> int | None:
-        return None if self.n is None else _sets(self.n, self.k)
+        return None if self.n is None else subsets_up_to(self.n, self.k)
 
     @property
     def littlestone_dimension(self) -> int:
@@ -144,7 +143,7 @@ class SparseVersionSpace(Remaining):
             return 0
         free = self.concept_class.k - len(self.positives)
         unknown = self._unknown()
-        return _sets(unknown, free) if unknown is not None else None if free else 1
+        return subsets_up_to(unknown, free) if unknown is not None else None if free else 1
 
     @property
     def dimension(self) -> int:
@@ -290,11 +289,6 @@ class KeySets(ConceptClass):
             f"the {name} dimension of all finite sets of keys is infinite; "
             "SparseSets(k), the sets of at most k keys, have dimension k"
         )
-
-
-def _sets(keys: int, most: int) -> int:
-    """Return how many sets of at most ``most`` of the keys there are."""
-    return sum(math.comb(keys, size) for size in range(min(most, keys) + 1))
 
 
 @require.checked

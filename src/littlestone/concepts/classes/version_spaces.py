@@ -186,13 +186,22 @@ def count_hitting(family: Family, elements: int, most: int | None = None) -> int
         return 0
     if not family:
         free = elements.bit_count()
-        return 1 << free if most is None else sum(math.comb(free, j) for j in range(most + 1))
+        return 1 << free if most is None else subsets_up_to(free, most)
     bit = next(bits(min(family, key=lambda part: (part.bit_count(), part))))
     rest = elements & ~bit
     with_it = minimal(part for part in family if not part & bit)
     without = minimal(part & ~bit for part in family)
     fewer = None if most is None else most - 1
     return count_hitting(with_it, rest, fewer) + count_hitting(without, rest, most)
+
+
+def subsets_up_to(size: int, most: int) -> int:
+    """Return how many subsets of ``size`` things have at most ``most`` elements.
+
+    >>> subsets_up_to(5, 2), subsets_up_to(5, 0), subsets_up_to(2, 5)
+    (16, 1, 4)
+    """
+    return sum(math.comb(size, count) for count in range(min(size, most) + 1))
 
 
 def bits(mask: int) -> Iterator[int]:
