@@ -9,7 +9,7 @@ from littlestone.game.adversaries.boundary import Boundary
 from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
-from littlestone.learners.experts.prediction_game import play_predictions
+from littlestone.learners.experts.play_experts import play_predictions
 from littlestone.learners.experts.private_prediction import PrivatePrediction
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority

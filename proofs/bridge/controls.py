@@ -21,10 +21,10 @@ from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngin
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
+from littlestone.learners.private_keys.recipe import PrivateKeysEngine
 from littlestone.learners.private_majority.plan import FreshPlan
-from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
 from littlestone.learners.private_witnesses.plan import WitnessPlan
+from littlestone.learners.private_witnesses.recipe import PrivateWitnessesEngine
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism

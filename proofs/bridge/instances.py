@@ -28,9 +28,8 @@ from littlestone.concepts.keys import key_order
 from littlestone.concepts.witness_systems import starts_again
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.private_keys.recipe import PrivateKeys
-from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
 from littlestone.learners.private_witnesses.plan import WitnessPlan
-from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
+from littlestone.learners.private_witnesses.recipe import PrivateWitnesses, PrivateWitnessesEngine
 from littlestone.privacy.guarantee import Neighbours
 from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism

@@ -32,9 +32,12 @@ from littlestone.concepts.keys import key_order
 from littlestone.concepts.witness_systems import PLACE, CubeSystem, starts_again
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
 from littlestone.learners.private_witnesses.plan import WitnessPlan
-from littlestone.learners.private_witnesses.recipe import PrivateWitnesses, systems_of
+from littlestone.learners.private_witnesses.recipe import (
+    PrivateWitnesses,
+    PrivateWitnessesEngine,
+    systems_of,
+)
 
 
 class _Tables:

@@ -268,7 +268,7 @@ End Promise.
         Guarantee:  (epsilon, delta), conditionally on every prefix; per user
                     (``max_contributions`` examples) by group privacy
         Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer
-        Proof:      algorithm.md
+        Proof:      recipe.md
         Checked:    proofs/promises/PrivateKeys.v, theorem private_keys_private *)
 Theorem private_keys_private epsilon delta query_rate threshold_rate (Hq : 0 < query_rate) (Ht : 0 < threshold_rate)
   reports complaints universe rounds adv : NoDup universe -> (0 <= reports)%Z -> query_rate + threshold_rate <= epsilon ->

@@ -435,7 +435,7 @@ Definition private_witnesses adv fuel rounds (world : bool) : law (list event) :
                     (``max_contributions`` examples) by group privacy
         Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer,
                     and one that draws a place the longer the more mistakes there were
-        Proof:      algorithm.md
+        Proof:      recipe.md
         Checked:    proofs/promises/WitnessPlaces.v, theorem witness_places_private *)
 Theorem witness_places_private epsilon adv fuel rounds : query_rate + threshold_rate <= epsilon ->
   place_rate + selection_rate <= epsilon -> 2 * selection_rate <= epsilon -> private epsilon 0 (private_witnesses adv fuel rounds).

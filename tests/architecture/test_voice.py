@@ -95,12 +95,56 @@ def without_promises(text: str) -> str:
 
 
 def undocumented(tree: ast.Module) -> list[str]:
-    """Public classes, functions and methods without a docstring; overloads need none."""
+    """Public classes, functions and methods without a docstring.
+
+    Overloads need none, nor does a method that a base class documents: ``help`` shows it.
+    """
+    owners = {**classes(), **classes_of(tree)}
     return [
         name
         for name, node in definitions(tree.body)
-        if not ast.get_docstring(node) and "overload" not in map(ast.unparse, node.decorator_list)
+        if not ast.get_docstring(node)
+        and "overload" not in map(ast.unparse, node.decorator_list)
+        and not documented_above(*name.rpartition(".")[::2], owners)
     ]
+
+
+class Documented(NamedTuple):
+    """The methods that a class documents, and its bases."""
+
+    methods: frozenset[str]
+    bases: tuple[str, ...]
+
+
+def classes_of(tree: ast.Module) -> dict[str, Documented]:
+    return {
+        node.name: Documented(
+            frozenset(
+                method.name
+                for method in ast.walk(node)
+                if isinstance(method, ast.FunctionDef) and ast.get_docstring(method)
+            ),
+            tuple(ast.unparse(base).partition("[")[0] for base in node.bases),
+        )
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+
+
+@cache
+def classes() -> dict[str, Documented]:
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py"))
+    return {name: found for tree in trees for name, found in classes_of(tree).items()}
+
+
+def documented_above(owner: str, method: str, owners: dict[str, Documented]) -> bool:
+    """Whether a base of the class documents the method."""
+    bases = owners[owner].bases if owner in owners else ()
+    return any(
+        base in owners
+        and (method in owners[base].methods or documented_above(base, method, owners))
+        for base in bases
+    )
 
 
 def definitions(body: list[ast.stmt], owner: str = "") -> Iterator[tuple[str, Definition]]:
@@ -205,6 +249,12 @@ def said() -> None:
     assert banned_in(prose(text)) == ["goes on", "somebody", "anew"]
     tree = ast.parse(text)
     assert undocumented(tree) == ["Kept.told"]
+    below = """
+class Below(Engine):
+    def step(self) -> None: ...
+    def unheard(self) -> None: ...
+"""
+    assert undocumented(ast.parse(below)) == ["Below", "Below.unheard"]
     assert [found.partition(": ")[2] for found in banned_names(tree)] == ["told", "anew"]
     tree = ast.parse("self._kept = asked = 1; unread.x = told")
     assert banned_names(tree) == ["1: _kept", "1: asked"]

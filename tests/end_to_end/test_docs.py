@@ -245,3 +245,24 @@ def test_the_gallery_shows_every_claim() -> None:
 )
 def test_indices_and_exponents_of_the_text_are_typeset(written: str, shown: str) -> None:
     assert inline_math.typeset(written) == shown
+
+
+def test_a_page_shows_the_docstring_that_a_method_inherits(tmp_path: Path) -> None:
+    griffe = pytest.importorskip("griffe")
+    from docs.tools.house_style import HouseStyle  # noqa: PLC0415
+
+    package = tmp_path / "inherited"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "class Above:\n"
+        "    def step(self): 'Take a step.'\n"
+        "    def hidden(self): ...\n"
+        "class Below(Above):\n"
+        "    def step(self): ...\n"
+        "    def hidden(self): ...\n",
+        encoding="utf-8",
+    )
+    extensions = griffe.load_extensions(HouseStyle)
+    below = griffe.load("inherited", search_paths=[tmp_path], extensions=extensions)["Below"]
+    assert below["step"].docstring.value == "Take a step."
+    assert below["hidden"].docstring is None

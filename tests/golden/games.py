@@ -28,7 +28,7 @@ from littlestone.game.play import play
 from littlestone.game.protocols import Adversary
 from littlestone.lab.private_teachers.plan import TeachersPlan
 from littlestone.lab.private_teachers.recipe import PrivateTeachers
-from littlestone.learners.experts.prediction_game import play_predictions
+from littlestone.learners.experts.play_experts import play_predictions
 from littlestone.learners.experts.prediction_plan import PredictionPlan
 from littlestone.learners.experts.private_prediction import PrivatePrediction
 from littlestone.learners.online.halving import Halving

@@ -21,13 +21,13 @@ from tests.reference.listed_experts import (
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.classes.version_spaces import subsets_up_to
 from littlestone.errors import HorizonExceededError
 from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
 from littlestone.game.protocols import OnlineLearner, OnlineState
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.sanitized.paths import subsets_up_to
 from littlestone.randomness import Randomness
 
 POINTS = 4

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from littlestone.concepts import dimensions
-from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.dimensions import (
+from tests.reference.dimensions import (
     Labelling,
     littlestone_dimension_by_definition,
     splits,
     vc_dimension_by_definition,
 )
+
+from littlestone.concepts import dimensions
+from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.finite_dimensions import dual, randomized_littlestone_dimension
 
 Labellings = frozenset[Labelling]

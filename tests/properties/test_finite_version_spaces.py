@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.reference.dimensions import littlestone_dimension_by_definition
 
 from littlestone.concepts.classes.finite import FiniteClass, FiniteVersionSpace
-from littlestone.concepts.dimensions import littlestone_dimension_by_definition
 from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
 

@@ -12,6 +12,7 @@ from tests.chance import hoeffding
 from littlestone.audit.controls.broken_experts import NoSanitizer
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.sparse_sets import Points
+from littlestone.concepts.classes.version_spaces import subsets_up_to
 from littlestone.game.protocols import OnlineLearner, OnlineState
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.online.standard_optimal import StandardOptimal
@@ -21,7 +22,6 @@ from littlestone.learners.sanitized.paths import (
     Paths,
     PredictorLosses,
     shares_of,
-    subsets_up_to,
 )
 from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.privacy.mechanisms.binary_mechanism import DyadicIntervals

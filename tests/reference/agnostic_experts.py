@@ -12,11 +12,11 @@ from itertools import accumulate
 from typing import Any, ClassVar, Generic, TypeVar
 
 from littlestone import require
+from littlestone.concepts.classes.version_spaces import subsets_up_to
 from littlestone.concepts.protocols import ConceptClass, Label, Point
 from littlestone.errors import HorizonExceededError
 from littlestone.game.protocols import OnlineLearner, OnlineState
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.sanitized.paths import subsets_up_to
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 from littlestone.randomness import Randomness
 from littlestone.theory.expert_bounds import hedge_regret_upper_bound

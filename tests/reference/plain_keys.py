@@ -11,7 +11,7 @@ from littlestone.randomness import Randomness
 
 
 class PlainKeys:
-    """The tags are those of ``private_keys/algorithm.md``."""
+    """The tags are those of ``private_keys/recipe.md``."""
 
     def __init__(self, recipe: PrivateKeys, rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng

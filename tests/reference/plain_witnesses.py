@@ -23,7 +23,7 @@ def plain_depth(system: Any, place: int, places: Sequence[int]) -> int:
 
 
 class PlainWitnesses:
-    """The tags are those of ``private_witnesses/algorithm.md``."""
+    """The tags are those of ``private_witnesses/recipe.md``."""
 
     def __init__(self, recipe: PrivateWitnesses, rng: Randomness) -> None:
         self._plan: Any = recipe.planned

@@ -20,7 +20,6 @@ class OneQuestion(Deterministic):
     notice: Callable[[Any], Hashable] = lambda answer: answer
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         return self.notice(world.challenge(self.zero, self.one))
 
 
@@ -48,7 +47,6 @@ class FirstRound(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         answer: Hashable = world.challenge(1, 0)
         return answer
 
@@ -62,7 +60,6 @@ class ThenWait(Deterministic):
     last: Any = 0
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         for bit in self.before:
             if world.send(bit):
                 return "too early"
@@ -78,7 +75,6 @@ class FractionalBits(Deterministic):
     """Make two sums differ by a whole step on some rounds and by none on others."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         half = Fraction(1, 2)
         if world.challenge(half, Fraction(0)) or world.send(half):
             return "early"
@@ -93,7 +89,6 @@ class LearnTheThreshold(Deterministic):
     """Wait after the challenge, then measure the reused threshold noise with later instances."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         quiet = not world.challenge(1, 0)
         for _ in range(12):
             quiet = quiet and not world.send(0)
@@ -111,7 +106,6 @@ class SeveralYeses(Deterministic):
     """Ask for a yes in three rounds in a row."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         return world.challenge(1, 0), world.send(0), world.send(0)
 
 
@@ -119,7 +113,6 @@ class CompareTwoAnswers(Deterministic):
     """Subtract two answers that should have had independent noise."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         difference: int = world.challenge(0, 1) - world.send(0)
         return difference
 
@@ -146,7 +139,6 @@ class ChargeTheFirst(Deterministic):
     """Charge the first expert, or all others; notice whether it is played next."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         first = world.opening
         return bool(world.challenge(only(first), all_but(first)) == first)
 
@@ -158,7 +150,6 @@ class HalfAgainstHalf(Deterministic):
     rounds: int
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         half = (np.arange(EXPERTS) < EXPERTS // 2).astype(np.uint8)
         all_charged = np.ones(EXPERTS, dtype=np.uint8)
         played = [world.challenge(half, 1 - half)]
@@ -175,7 +166,6 @@ class OneMoreLoss(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         recipe, played = world.opening
         both, phase = np.ones(2, dtype=np.uint8), 1
         for _ in range(recipe.monitor.threshold - 1):
@@ -190,7 +180,6 @@ class MoveTheRate(Deterministic):
     """Separate two experts first; then charge all or none, and watch twenty draws."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         for _ in range(30):
             world.send(all_but(0))
         none_charged = np.zeros(EXPERTS, dtype=np.uint8)
@@ -212,7 +201,6 @@ class AskAgain(Deterministic):
     """The width of the bins into which numbers of ones are grouped."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         shown = world.challenge((0, 1), (0, 0))
         ones = rounds = 0
         while rounds < self.most and not shown.halted:

@@ -10,13 +10,7 @@ from typing import Final
 import numpy as np
 
 from littlestone import require
-from littlestone.audit.two_worlds import (
-    Deterministic,
-    Subject,
-    TwoWorldAdversary,
-    World,
-    play_once,
-)
+from littlestone.audit.two_worlds import Deterministic, Subject, TwoWorldAdversary, World, play_once
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness

@@ -28,7 +28,6 @@ class TwoKeys(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         recipe, nothing = world.opening
         for _ in range(_release_threshold(recipe) - 1):
             for key in "ab":
@@ -49,7 +48,6 @@ class LastSwitch(Deterministic):
     copies: int = 0
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         recipe, newest = world.opening
         forest = getattr(recipe, "learner", recipe)
         threshold = forest.switch(forest.depth, 0).threshold
@@ -71,7 +69,6 @@ class ListMembership(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         newest, shown = world.opening.shown, one_more_of_two(world)
         if shown is None:
             return EARLY
@@ -94,7 +91,6 @@ class PairsOnTheFirstList(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         recipe, newest = world.opening
         for _ in range(2 * recipe.plan.list_thresholds[0] - 1):
             if world.send(AGREEING) != newest:
@@ -116,7 +112,6 @@ class FirstMistake(Deterministic):
     """The number of rounds without a mistake before."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         newest = world.opening.shown
         for _ in range(self.after):
             newest = world.send((0, newest.hypothesis(0)))
@@ -130,7 +125,6 @@ class FirstWeights(Deterministic):
     """Send a gradient or its opposite; notice the sign and size of the published weights."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         card: Any = world.challenge(((1, 1, 1, 1), 1), ((1, 1, 1, 1), 0)).hypothesis
         along = card.constant + sum(points for (points,) in card.points)
         return int(max(-8, min(8, along // 500)))
@@ -144,7 +138,6 @@ class MistakesInOrder(Deterministic):
     after: tuple[int, ...] = ()
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         for label in self.before:
             world.send(("a", label))
         shown = world.challenge(("a", 1), ("a", 0))
@@ -157,7 +150,6 @@ class FirstRelease(Deterministic):
     """Send a mistake, then the same mistake or none; notice whether the point is published."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         world.send(("a", 1))
         return bool(world.challenge(("a", 1), ("a", 0)).hypothesis("a"))
 
@@ -196,7 +188,6 @@ class OneMoreReport(Deterministic):
     short: int = 3
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         return _is_one(_counted(world, "a", self.short), "a")
 
 
@@ -208,7 +199,6 @@ class ListedTwice(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         shown = _counted(world, "a", 3)
         if shown is None or not shown.hypothesis("a"):
             return EARLY
@@ -223,7 +213,6 @@ class NoiseOfOthers(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         most = 0
         for key in range(6):
             reports, listed = 0, False
@@ -246,7 +235,6 @@ class OneMoreMistake(Deterministic):
     short: int = 2
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         return _is_one(_counted(world, (1,), self.short), (1,))
 
 
@@ -258,7 +246,6 @@ class NoiseOfOtherEpochs(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         one, most = (1,), 0
         for _ in range(6):
             named = 1
@@ -277,7 +264,6 @@ class OtherPlace(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         newest = world.opening.shown
         if any(world.send((0, 1)) != newest for _ in range(2)):
             return EARLY
@@ -291,7 +277,6 @@ class PlacesOfEarlierEpochs(Deterministic):
     """Send a mistake or none, then identical epochs; notice whether a later draw depends on it."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         empty, drawn, turn = world.opening.shown, 0, 0
         shown = world.challenge((0, 1), (0, 0))
         for _ in range(40):

@@ -28,7 +28,6 @@ class KnownThreshold(Deterministic):
     """Measure the noisy threshold with one copy; in the next, stop just below it."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         recipe, newest = world.opening
         threshold = recipe.switch(recipe.depth, 0).threshold
         while not newest.hypothesis("a"):
@@ -47,7 +46,6 @@ class BothErr(Deterministic):
     """Get two hypotheses listed; send an example on which both err, or neither."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         recipe, newest = world.opening
         for _ in range(_certain_inclusion(recipe)):
             if any(world.send((key, 1)) != newest for key in "ab"):
@@ -66,7 +64,6 @@ class TwoSwitches(Deterministic):
     """Send a mistake, then another or none; notice how many copies have ended."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         if world.send((0, 1)) != world.opening.shown:
             return EARLY
         return str(world.challenge((0, 1), (0, 0)).status)
@@ -76,7 +73,6 @@ class WhichComesFirst(Deterministic):
     """Send two keys equally often, then one once more; notice which is first on the list."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         newest = world.opening.shown
         shown, number = world.challenge(("a", 1), ("b", 1)), 0
         while shown == newest:
@@ -89,7 +85,6 @@ class ShiftedPairs(Deterministic):
     """Build four groups of sequences; one more sequence in the first shifts all others."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         recipe, newest = world.opening
         shown = world.challenge(FOUR_MISTAKES[0], NO_MISTAKE)
         for example in FOUR_MISTAKES:
@@ -115,7 +110,6 @@ class EdgesOfBothLists(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         recipe, newest = world.opening
         noise = recipe.plan.list_thresholds[0] - 1
         pairs = 2 * noise + 2
@@ -139,7 +133,6 @@ class LengthOfTheTurn(Deterministic):
     """Send one pair more or less in layer 1; notice how long its first hypothesis lasts."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         shown, number = world.challenge(AGREEING, ANOTHER), 1
         while shown == world.opening.shown:
             shown, number = world.send(AGREEING), number + 1
@@ -164,7 +157,6 @@ class SeveralLists(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         newest, shown = world.opening.shown, one_more_of_two(world)
         if shown is None:
             return EARLY
@@ -185,7 +177,6 @@ class RareListing(Deterministic):
     """Make one tree have the key, or none; notice whether it is ever listed."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         shown = world.challenge(("a", 1), ("a", 0))
         for _ in range(world.opening.recipe.release.selections):
             if shown.hypothesis("a"):
@@ -201,7 +192,6 @@ class CountsOfEarlierPhases(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         newest, lead, key = world.opening.shown, 0, 0
         shown = world.challenge((0, 1), (1, 1))
         for _ in range(24):
@@ -219,7 +209,6 @@ class OtherWitness(Deterministic):
     """Send two mistakes that name one witness; the third names the other or the same."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         newest = world.opening.shown
         if any(world.send((0, 1)) != newest for _ in range(2)):
             return EARLY
@@ -235,7 +224,6 @@ class WaitForTheFlag(Deterministic):
     """Wait until a copy is in its bad state; then challenge."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         shown = world.opening.shown
         for _ in range(32):
             if shown.hypothesis("flag"):

@@ -107,6 +107,8 @@ class Projecting(Protocol):
 class Tracker(Protocol):
     """Takes examples in canonical form and stores what later ones can contradict."""
 
+    __slots__ = ()
+
     def observe(self, x: Any, y: Label, /) -> bool:
         """Return whether some concept fits this and all earlier examples."""
 
@@ -131,6 +133,8 @@ class Witnesses(Protocol):
     smaller dimension and keep that concept.
     """
 
+    __slots__ = ()
+
     def count(self) -> int:
         """Return the number of witnesses; it is public and the same in every phase."""
 
@@ -146,7 +150,8 @@ class Witnesses(Protocol):
         Mistakes that fit some concept name only true witnesses.
         """
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
 
 @runtime_checkable
@@ -186,6 +191,8 @@ class WitnessSystem(Protocol):
     keeps its count.
     """
 
+    __slots__ = ()
+
     def begin(self) -> Any:
         """Return the initial state; states are plain values."""
 
@@ -204,7 +211,8 @@ class WitnessSystem(Protocol):
     def loads(self) -> Sequence["WitnessLoad"]:
         """Return the possible loads of an epoch; the largest of them bounds its cost."""
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
 
 @runtime_checkable
@@ -216,6 +224,8 @@ class PlacingSystem(WitnessSystem, Protocol):
     place between the mistakes is drawn and accepted as the key (PLACE, place); it is true if it
     lies within the stretch or the subcube. Counts of a key stay valid while the key is live.
     """
+
+    __slots__ = ()
 
     @property
     def sought(self) -> int:

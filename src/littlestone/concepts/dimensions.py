@@ -1,18 +1,15 @@
-"""The Littlestone and VC dimensions: by definition, and fast on bit sets."""
+"""The Littlestone and VC dimensions, computed on bit sets."""
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Label, OnlineClass
-
-Labelling = tuple[Label, ...]
+from littlestone.concepts.protocols import ConceptClass, OnlineClass
 
 _MEMO_ENTRIES = 1 << 18
 _RECENT_SPLITS = 8
@@ -27,31 +24,6 @@ _LARGEST_MATRIX = 1 << 22
 def littlestone_dimension(concepts: OnlineClass) -> int:
     """Return the depth of the deepest tree that ``concepts`` shatters; -1 if it is empty."""
     return concepts.littlestone_dimension
-
-
-@cache
-def littlestone_dimension_by_definition(labellings: frozenset[Labelling]) -> int:
-    """Recurse over a set of label rows, one per concept (the reference).
-
-    >>> thresholds = frozenset({(0, 0, 0), (0, 0, 1), (0, 1, 1), (1, 1, 1)})
-    >>> littlestone_dimension_by_definition(thresholds)
-    2
-    """
-    if len(labellings) <= 1:
-        return len(labellings) - 1
-    return max(
-        1 + min(map(littlestone_dimension_by_definition, sides)) for sides in splits(labellings)
-    )
-
-
-def splits(
-    labellings: frozenset[Labelling],
-) -> Iterator[tuple[frozenset[Labelling], frozenset[Labelling]]]:
-    """Yield, for each point on which the rows differ, those with label 0 and those with 1."""
-    for x in range(len(next(iter(labellings)))):
-        ones = frozenset(row for row in labellings if row[x])
-        if ones and ones != labellings:
-            yield labellings - ones, ones
 
 
 def bit_set(labels: NDArray[np.uint8]) -> int:
@@ -255,23 +227,6 @@ def _bits(part: int, length: int) -> NDArray[np.uint8]:
 def vc_dimension(concepts: ConceptClass) -> int:
     """Return the size of the largest set of points that ``concepts`` labels in every way."""
     return concepts.vc_dimension
-
-
-def vc_dimension_by_definition(labellings: frozenset[Labelling]) -> int:
-    """Try every set of points (the reference); -1 for the empty class.
-
-    >>> vc_dimension_by_definition(frozenset({(0, 0), (0, 1), (1, 1)}))
-    1
-    """
-    if not labellings:
-        return -1
-    points = range(len(next(iter(labellings))))
-    return max(
-        size
-        for size in range(len(points) + 1)
-        for chosen in combinations(points, size)
-        if len({tuple(row[x] for x in chosen) for row in labellings}) == 1 << size
-    )
 
 
 def bit_set_vc_dimension(ones: Sequence[int], concepts: int) -> int:

@@ -27,7 +27,7 @@ MOST_LABELS = 256
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class IntegerRange:
+class IntegerRange(Domain):
     """The integers 0 .. n-1, numpy integers included; floats and Booleans are rejected.
 
     >>> IntegerRange(4).check(np.int16(3))
@@ -48,11 +48,9 @@ class IntegerRange:
 
     @property
     def size(self) -> int:
-        """The number of points."""
         return self.n
 
     def check(self, x: Any, /) -> int:
-        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         if type(x) is int:
             if 0 <= x < self.n:
                 return x
@@ -83,7 +81,6 @@ class IntegerRange:
         return np.asarray(xs, dtype=np.int64)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
-        """Return uniform points."""
         require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         drawn: list[int] = generator.integers(self.n, size=count).tolist()
         return drawn
@@ -97,7 +94,7 @@ class IntegerRange:
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class LabelledRange:
+class LabelledRange(Domain):
     """The integers 0 .. n-1, with labels 0 .. label_count-1.
 
     It is not an ``IntegerRange`` and equals none: what is made for two labels must not take it.
@@ -116,7 +113,6 @@ class LabelledRange:
 
     @property
     def size(self) -> int:
-        """The number of points."""
         return self.n
 
     @property
@@ -125,7 +121,6 @@ class LabelledRange:
         return tuple(range(self.label_count))
 
     def check(self, x: Any, /) -> int:
-        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         return IntegerRange(self.n).check(x)
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
@@ -133,7 +128,6 @@ class LabelledRange:
         return IntegerRange(self.n).check_many(xs)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
-        """Return uniform points."""
         return IntegerRange(self.n).sample(count, generator)
 
     def __iter__(self) -> Iterator[int]:
@@ -142,7 +136,7 @@ class LabelledRange:
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class AnyHashable:
+class AnyHashable(Domain):
     """Every key that has a canonical form; unbounded.
 
     Keys are numbers, text, bytes, dates, times, UUIDs, and tuples and frozensets of these and None.
@@ -164,7 +158,6 @@ and frozensets of these, got x=[1]
         return None
 
     def check(self, x: Any, /) -> Point:
-        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         if x is None:
             raise ValueError("x must be a key, got x=None: leave out examples without a key")
         return canonical_key(x)
@@ -195,7 +188,7 @@ and frozensets of these, got x=[1]
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class BooleanCube:
+class BooleanCube(Domain):
     """All tuples of ``n`` zeros and ones.
 
     >>> BooleanCube(3).check([True, 0, 1])
@@ -218,7 +211,6 @@ class BooleanCube:
         return 1 << self.n
 
     def check(self, x: Any, /) -> tuple[int, ...]:
-        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
             point = tuple(require.label(bit) for bit in _parts(x, self.n + 1))
         except Exception:  # raised by the value itself
@@ -245,7 +237,6 @@ class BooleanCube:
         return array.astype(np.uint8, copy=False)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[tuple[int, ...]]:
-        """Return uniform points."""
         require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         rows = generator.integers(2, size=(count, self.n)).tolist()
         return [tuple(row) for row in rows]
@@ -259,7 +250,7 @@ class BooleanCube:
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Domain):
     """All tuples of ``k`` integers 0 .. n-1.
 
     >>> Grid(2, 5).check([np.int8(4), 0])
@@ -284,7 +275,6 @@ class Grid:
         return int(self.n**self.k)
 
     def check(self, x: Any, /) -> tuple[int, ...]:
-        """Return the canonical form of ``x``; raise a ValueError if it is not a point."""
         try:
             point = tuple(map(IntegerRange(self.n).check, _parts(x, self.k + 1)))
         except Exception:  # raised by the value itself
@@ -307,7 +297,6 @@ class Grid:
         return array.astype(np.int64, copy=False).reshape(len(array), self.k)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[tuple[int, ...]]:
-        """Return uniform points."""
         require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         return [tuple(row) for row in generator.integers(self.n, size=(count, self.k)).tolist()]
 
@@ -367,7 +356,7 @@ _SAMPLE_DENOMINATOR = 1 << 20
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class RationalBall:
+class RationalBall(Domain):
     """Vectors of ``dimension`` rational numbers, of length at most 1; unbounded in number.
 
     A point is given as ``dimension`` integers, fractions or floats (each at its exact value), or in

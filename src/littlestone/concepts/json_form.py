@@ -82,23 +82,16 @@ _VOTES: Final[dict[str, type[MajorityVote | WeightedVote]]] = {
     "majority_vote": MajorityVote,
     "weighted_vote": WeightedVote,
 }
+_OWN_KINDS: Final[tuple[Any, ...]] = (
+    *(BoxHypothesis, ConjunctionHypothesis, CubeTable, LabelTable, LayeredTree, LinearHypothesis),
+    *(RecordTable, Rule, Scorecard, Scorecards, StepFunction, ThresholdHypothesis),
+    WeightedFeatures,
+)
 READERS: dict[str, Reader] = {
-    "box": BoxHypothesis.from_json,
-    "conjunction": ConjunctionHypothesis.from_json,
-    "cube_table": CubeTable.from_json,
     "decision_tree": DecisionTree.from_json,
-    "halfspace": LinearHypothesis.from_json,
-    "label_table": LabelTable.from_json,
-    "layered_tree": LayeredTree.from_json,
-    "record_table": RecordTable.from_json,
-    "rule": Rule.from_json,
-    "scorecard": Scorecard.from_json,
-    "scorecards": Scorecards.from_json,
-    "steps": StepFunction.from_json,
     "support": FiniteSupport.from_json,
     "table": TableHypothesis.from_json,
-    "threshold": ThresholdHypothesis.from_json,
-    "weighted_features": WeightedFeatures.from_json,
+    **{kind.kind: kind.from_json for kind in _OWN_KINDS},
 }
 
 

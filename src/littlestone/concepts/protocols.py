@@ -20,6 +20,8 @@ class Hypothesis(Protocol):
     Two hypotheses over one domain are equal exactly if they are the same function.
     """
 
+    __slots__ = ()
+
     def __call__(self, x: Any, /) -> Label: ...
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
@@ -34,11 +36,14 @@ class Hypothesis(Protocol):
     def describe(self) -> str:
         """Return the rule in words, on one line."""
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
 
 class Domain(Protocol):
     """The set of points."""
+
+    __slots__ = ()
 
     @property
     def size(self) -> int | None:
@@ -62,6 +67,8 @@ class Domain(Protocol):
 
 class VersionSpace(Protocol):
     """The concepts consistent with some examples: immutable, hashable."""
+
+    __slots__ = ()
 
     @property
     def is_empty(self) -> bool:
@@ -90,7 +97,8 @@ class VersionSpace(Protocol):
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
         """Return the one of ``mistakes_of`` that keeps the dimension (then the size) largest."""
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
 
 class OnlineClass(Protocol):
@@ -99,6 +107,8 @@ class OnlineClass(Protocol):
     The domain says how many labels there are (``schema.label_values``). More than two suffice for
     games without privacy; everything private takes a ``ConceptClass``.
     """
+
+    __slots__ = ()
 
     @property
     def domain(self) -> Domain:
@@ -121,11 +131,14 @@ class OnlineClass(Protocol):
     def concepts(self) -> Iterator[Hypothesis]:
         """Yield the concepts in a fixed order; endless when infinite."""
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
 
 class ConceptClass(OnlineClass, Protocol):
     """A set of functions from a domain to {0, 1}."""
+
+    __slots__ = ()
 
     @property
     def vc_dimension(self) -> int:

@@ -347,7 +347,6 @@ class LabelledSchema(Schema):
         )
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return the JSON form."""
         return [*Schema.to_json(self), {LABEL: {"values": list(self.labels)}}]
 
 

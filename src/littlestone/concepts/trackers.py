@@ -111,14 +111,13 @@ def _at(block: NDArray[np.int64], position: Any) -> int | None:
     return int(block[position]) if 0 <= position < len(block) else None
 
 
-class ThresholdTracker:
+class ThresholdTracker(Tracker):
     """Tracks the largest 0 and the smallest 1, between which the thresholds lie."""
 
     def __init__(self, n: int) -> None:
         self._low, self._high = 0, n
 
     def observe(self, x: Any, y: Label, /) -> bool:
-        """Take one example; return whether some concept still fits."""
         if y:
             self._high = min(self._high, x)
         else:
@@ -126,7 +125,6 @@ class ThresholdTracker:
         return self._low <= self._high
 
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
-        """Take a block; return how many of its first examples fit."""
         points, ones = np.asarray(xs), ys.astype(bool)
         low = max(self._low, int(points.max(where=~ones, initial=-1)) + 1)
         high = min(self._high, int(points.min(where=ones, initial=self._high)))
@@ -136,7 +134,7 @@ class ThresholdTracker:
         return len(ys)
 
 
-class SparseTracker:
+class SparseTracker(Tracker):
     """Tracks few positives and up to millions of negatives, which a new positive must avoid."""
 
     def __init__(self, k: int, n: int | None) -> None:
@@ -146,7 +144,6 @@ class SparseTracker:
         self._contradicted = False
 
     def observe(self, x: Any, y: Label, /) -> bool:
-        """Take one example; return whether some concept still fits."""
         if x in self._positives:
             self._contradicted |= not y
         elif y:
@@ -157,7 +154,6 @@ class SparseTracker:
         return not self._contradicted
 
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
-        """Take a block; return how many of its first examples fit."""
         if not is_a(xs, np.ndarray):
             if set(map(type, xs)) != {int} or not _fits_words(xs):
                 return one_by_one(self, xs, ys)
@@ -177,7 +173,7 @@ class SparseTracker:
         return len(ys)
 
 
-class IntervalTracker:
+class IntervalTracker(Tracker):
     """Tracks the positives' range; after a positive only the nearest negatives matter."""
 
     def __init__(self, n: int) -> None:
@@ -188,7 +184,6 @@ class IntervalTracker:
         self._contradicted = False
 
     def observe(self, x: Any, y: Label, /) -> bool:
-        """Take one example; return whether some concept still fits."""
         if y and not self._met_positive:
             self._meet_positive(x)
         elif y:
@@ -207,7 +202,6 @@ class IntervalTracker:
         return not self._contradicted
 
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
-        """Take a block; return how many of its first examples fit."""
         points, ones = np.asarray(xs), ys.astype(bool)
         start = 0
         if not self._met_positive:
@@ -245,7 +239,7 @@ def _fits_words(xs: list[int]) -> bool:
     return min(xs) >= -(2**63) and max(xs) < 2**63
 
 
-class BoxTracker:
+class BoxTracker(Tracker):
     """Tracks the hull of the positives; negatives matter when it grows."""
 
     def __init__(self) -> None:
@@ -254,7 +248,6 @@ class BoxTracker:
         self._contradicted = False
 
     def observe(self, x: Any, y: Label, /) -> bool:
-        """Take one example; return whether some concept still fits."""
         if self._hull is not None and self._holds(x):
             self._contradicted |= not y
         elif not y:
@@ -267,7 +260,6 @@ class BoxTracker:
         return not self._contradicted
 
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
-        """Take a block; return how many of its first examples fit."""
         return one_by_one(self, map(tuple, np.asarray(xs).tolist()), ys)
 
     def _holds(self, x: tuple[int, ...]) -> bool:

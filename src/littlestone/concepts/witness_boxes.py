@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any, Final
 
-from littlestone.concepts.capabilities import WitnessLoad
+from littlestone.concepts.capabilities import PlacingSystem, WitnessLoad
 from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.concepts.witness_systems import PLACE, line_depths
 
@@ -31,7 +31,7 @@ MOST_DIMENSIONS: Final = max(_SHARES)
 
 
 @dataclass(frozen=True, slots=True)
-class BoxSystem:
+class BoxSystem(PlacingSystem):
     """Boxes in k dimensions with coordinates 0 .. n-1.
 
     Keys are (end, 1), "this end reaches beyond the published one", and (0, 0), "some end does not
@@ -46,12 +46,10 @@ class BoxSystem:
 
     @property
     def sought(self) -> int:
-        """The number of places that are drawn, one after another."""
         return self.k
 
     @property
     def places(self) -> int:
-        """The number of places."""
         return self.n
 
     @property
@@ -63,11 +61,9 @@ class BoxSystem:
         return int(ends * math.log((self.n + 1) / 2) / min(outside, left) * (1 + 1e-12))
 
     def begin(self) -> State:
-        """Return the first state."""
         return (), 0, ()
 
     def hypothesis(self, state: State, /) -> Hypothesis:
-        """Return the hypothesis of a state."""
         centre, _, ends = state
         if len(centre) < self.k:
             return self.rule(None)
@@ -77,18 +73,15 @@ class BoxSystem:
         )
 
     def live(self, state: State, /) -> tuple[Point, ...]:
-        """Return the keys that mistakes may name, in a fixed order."""
         if len(state[0]) < self.k:
             return (PLACE,)
         return (0, 0), *((end, 1) for end in range(2 * self.k))
 
     def place(self, state: State, x: Any, /) -> int:
-        """Return the place of a mistake."""
         place: int = x[len(state[0])]
         return place
 
     def named_by(self, state: State, x: Any, y: Label, /) -> Point:
-        """Return the key of the witness that a mistake names."""
         centre, _, ends = state
         if len(centre) < self.k:
             return PLACE
@@ -102,7 +95,6 @@ class BoxSystem:
         return next(e for e, end in enumerate(ends) if distances[e] > self._reach(end)), 1
 
     def after(self, state: State, key: Any, /) -> State | None:
-        """Return the next state once a witness is accepted; None to start again."""
         centre, accepted, ends = state
         if len(centre) < self.k:
             centre = (*centre, key[1])
@@ -124,15 +116,12 @@ class BoxSystem:
 
     @property
     def renews(self) -> bool:
-        """Whether a false key may become true later."""
         return True
 
     def depths(self, places: list[int], /) -> tuple[list[int], list[int]]:
-        """Return the depths of runs of places, and the lengths of the runs."""
         return line_depths(places, self.n)
 
     def place_at(self, places: list[int], position: int, /) -> int:
-        """Return the place at a position of the runs."""
         del places
         return position
 

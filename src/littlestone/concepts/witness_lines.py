@@ -2,7 +2,7 @@
 
 A search keeps its nested stretches of the line. A step that contradicts a bound of the last stretch
 undoes the step that set this bound and all later ones, without a restart. Cut points are chosen
-such that a wrong step is contradicted soon (algorithm.md of ``PrivateWitnesses``, "Lines").
+such that a wrong step is contradicted soon (recipe.md of ``PrivateWitnesses``, "Lines").
 """
 
 from bisect import bisect_left
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from littlestone.concepts.capabilities import WitnessLoad
+from littlestone.concepts.capabilities import PlacingSystem, WitnessLoad, WitnessSystem
 from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.concepts.witness_systems import AGAIN, PLACE, line_depths
 
@@ -101,7 +101,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdSystem:
+class ThresholdSystem(WitnessSystem):
     """Halve the thresholds left: a mistake of the published one names the target's side.
 
     For any target, all mistakes of one state name the same side. A key is the published threshold
@@ -117,24 +117,19 @@ class ThresholdSystem:
         return Line.of(self.n + 1)
 
     def begin(self) -> Path:
-        """Return the first state."""
         return self._line.begin()
 
     def hypothesis(self, state: Path, /) -> Hypothesis:
-        """Return the hypothesis of a state."""
         return self.rule(self._line.middle(state))
 
     def live(self, state: Path, /) -> tuple[Point, ...]:
-        """Return the keys that mistakes may name, in a fixed order."""
         return self.named_by(state, 0, 0), self.named_by(state, 0, 1)
 
     def named_by(self, state: Path, x: int, y: Label, /) -> Point:
-        """Return the key of the witness that a mistake names."""
         key = (self._line.middle(state), y)
         return (AGAIN, *key) if self._line.contradicts(state, not y) else key
 
     def after(self, state: Path, key: Any, /) -> Path | None:
-        """Return the next state once a witness is accepted; None to start again."""
         return self._line.after(state, not key[-1])
 
     def loads(self) -> list[WitnessLoad]:
@@ -163,7 +158,7 @@ def _lines(rank: int, most: int, *sizes: int) -> tuple[Line, Line]:
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalSystem:
+class IntervalSystem(PlacingSystem):
     """Find a point inside, then search how far the interval reaches on both sides.
 
     A state is the point, the number of contradictions, and the two searches; () before a point is
@@ -176,17 +171,14 @@ class IntervalSystem:
 
     @property
     def sought(self) -> int:
-        """The number of places that are drawn, one after another."""
         return 1
 
     @property
     def places(self) -> int:
-        """The number of places."""
         return self.n
 
     @property
     def renews(self) -> bool:
-        """Whether a false key may become true later."""
         return False
 
     @property
@@ -209,11 +201,9 @@ class IntervalSystem:
         return self.n.bit_length() - 1
 
     def begin(self) -> Any:
-        """Return the first state."""
         return ()
 
     def hypothesis(self, state: Any, /) -> Hypothesis:
-        """Return the hypothesis of a state."""
         if not state:
             return self.rule(None)
         near, far = self._reach(state)
@@ -225,7 +215,6 @@ class IntervalSystem:
         return near, far
 
     def live(self, state: Any, /) -> tuple[Point, ...]:
-        """Return the keys that mistakes may name, in a fixed order."""
         if not state:
             return (PLACE,)
         return tuple(self._key(state, end, farther) for end in (0, 1) for farther in (0, 1))
@@ -236,19 +225,16 @@ class IntervalSystem:
         return (AGAIN, *key) if line.contradicts(path, bool(farther)) else key
 
     def place(self, state: Any, x: Any, /) -> int:
-        """Return the place of a mistake."""
         place: int = x[0] if isinstance(x, tuple) else x
         return place
 
     def named_by(self, state: Any, x: Any, y: Label, /) -> Point:
-        """Return the key of the witness that a mistake names."""
         if not state:
             return PLACE
         # A mistake at the found point itself is attributed to the first end.
         return self._key(state, int(self.place(state, x) > state[0]), y)
 
     def after(self, state: Any, key: Any, /) -> Any | None:
-        """Return the next state once a witness is accepted; None to start again."""
         if not state:
             p: int = key[1]
             return p, 0, *(line.begin() for line in self._lines(p))
@@ -280,10 +266,8 @@ class IntervalSystem:
         return WitnessLoad(self.rank, counters=4, again=4, back=edge, astray=astray)
 
     def depths(self, places: list[int], /) -> tuple[list[int], list[int]]:
-        """Return the depths of runs of places, and the lengths of the runs."""
         return line_depths(places, self.n)
 
     def place_at(self, places: list[int], position: int, /) -> int:
-        """Return the place at a position of the runs."""
         del places
         return position

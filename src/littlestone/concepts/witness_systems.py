@@ -1,7 +1,7 @@
 """Witness systems of conjunctions, disjunctions and keys (docs/theory/witnesses.md).
 
 A depth is a score for the exponential mechanism. One more mistake raises every depth by 0 or 1, and
-a place at which no concept fits all mistakes has depth 0 (algorithm.md of ``PrivateWitnesses``).
+a place at which no concept fits all mistakes has depth 0 (recipe.md of ``PrivateWitnesses``).
 
 For conjunctions, the place is a corner of the cube that agrees with many mistakes in every feature.
 One of the two literals of each feature is false there, so n of 2n literals are dropped at once. All
@@ -17,7 +17,13 @@ from itertools import accumulate, pairwise
 from operator import mul
 from typing import Any, Final
 
-from littlestone.concepts.capabilities import Witnesses, Witnessing, WitnessLoad
+from littlestone.concepts.capabilities import (
+    PlacingSystem,
+    Witnesses,
+    Witnessing,
+    WitnessLoad,
+    WitnessSystem,
+)
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
 
 AGAIN: Final = -1
@@ -36,7 +42,7 @@ MOST_COUNTERS: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class LiteralSystem:
+class LiteralSystem(WitnessSystem):
     """Start with all literals; a mistake names one that is not in the target conjunction.
 
     While no literal was dropped wrongly, the conjunction of the literals left is 1 at too few
@@ -55,19 +61,15 @@ class LiteralSystem:
     """The hypothesis of a state."""
 
     def begin(self) -> int:
-        """Return the first state."""
         return (1 << len(self.literals)) - 1
 
     def hypothesis(self, state: int, /) -> Hypothesis:
-        """Return the hypothesis of a state."""
         return self.rule(state)
 
     def live(self, state: int, /) -> tuple[int, ...]:
-        """Return the keys that mistakes may name, in a fixed order."""
         return (AGAIN, *(number for number in range(len(self.literals)) if state >> number & 1))
 
     def named_by(self, state: int, x: Any, y: Label, /) -> int:
-        """Return the key of the witness that a mistake names."""
         if y != self.label:
             return AGAIN
         numbered = enumerate(self.literals)
@@ -84,7 +86,7 @@ class LiteralSystem:
 
 
 @dataclass(frozen=True, slots=True)
-class KeySystem:
+class KeySystem(WitnessSystem):
     """The system for sets of at most k of n keys: a mistake with label 1 names its key.
 
     A state is the set of the keys found. While all of them are in the target set, mistakes have
@@ -98,26 +100,21 @@ class KeySystem:
     """The hypothesis with these keys."""
 
     def begin(self) -> tuple[int, ...]:
-        """Return the first state."""
         return ()
 
     def hypothesis(self, state: tuple[int, ...], /) -> Hypothesis:
-        """Return the hypothesis of a state."""
         return self.rule(frozenset(state))
 
     def live(self, state: tuple[int, ...], /) -> tuple[int, ...]:
-        """Return the keys that mistakes may name, in a fixed order."""
         if len(state) >= self.k:
             return (AGAIN,)
         found = frozenset(state)
         return (AGAIN, *(key for key in range(self.n) if key not in found))
 
     def named_by(self, state: tuple[int, ...], x: int, y: Label, /) -> int:
-        """Return the key of the witness that a mistake names."""
         return x if y and len(state) < self.k else AGAIN
 
-    def after(self, state: tuple[int, ...], key: int, /) -> tuple[int, ...] | None:
-        """Return the next state once a witness is accepted; None to start again."""
+    def after(self, state: tuple[int, ...], key: Any, /) -> tuple[int, ...] | None:
         return None if key == AGAIN else tuple(sorted((*state, key)))
 
     def loads(self) -> list[WitnessLoad]:
@@ -208,7 +205,7 @@ SOUGHT: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class CubeSystem:
+class CubeSystem(PlacingSystem):
     """Conjunctions over n features; a state is the set of literals left, as bits, or SOUGHT.
 
     Literal 2f + v says that feature f has the value v.
@@ -220,21 +217,17 @@ class CubeSystem:
 
     @property
     def sought(self) -> int:
-        """The number of places that are drawn, one after another."""
         return 1
 
     @property
     def places(self) -> int:
-        """The number of places."""
         return 1 << self.n
 
     @property
     def renews(self) -> bool:
-        """Whether a false key may become true later."""
         return False
 
     def begin(self) -> int:
-        """Return the first state."""
         return SOUGHT
 
     def hypothesis(self, state: int, /) -> Hypothesis:
@@ -242,17 +235,14 @@ class CubeSystem:
         return self.rule((1 << 2 * self.n) - 1 if state == SOUGHT else state)
 
     def live(self, state: int, /) -> tuple[int, ...]:
-        """Return the keys that mistakes may name, in a fixed order."""
         if state == SOUGHT:
             return (PLACE,)
         return (AGAIN, *(number for number in range(2 * self.n) if state >> number & 1))
 
     def place(self, state: int, x: Any, /) -> int:
-        """Return the place of a mistake."""
         return sum(int(value) << feature for feature, value in enumerate(x))
 
     def named_by(self, state: int, x: Any, y: Label, /) -> int:
-        """Return the key of the witness that a mistake names."""
         if state == SOUGHT:
             return PLACE
         if not y:
@@ -261,7 +251,6 @@ class CubeSystem:
         return next(number for number in false if state >> number & 1)
 
     def after(self, state: int, key: Any, /) -> int | None:
-        """Return the next state once a witness is accepted; None to start again."""
         if state == SOUGHT:
             corner: int = key[1]
             return sum(1 << 2 * feature + (corner >> feature & 1) for feature in range(self.n))
@@ -275,11 +264,9 @@ class CubeSystem:
         return [WitnessLoad(self.n, counters=self.n, again=1, further=1)]
 
     def depths(self, places: list[int], /) -> tuple[list[int], list[int]]:
-        """Return the depths of runs of places, and the lengths of the runs."""
         return cube_depths(places, self.n)
 
     def place_at(self, places: list[int], position: int, /) -> int:
-        """Return the place at a position of the runs."""
         return cube_corner(places, self.n, position)
 
 
@@ -292,7 +279,7 @@ def witnesses_for(concepts: ConceptClass) -> Witnesses | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdWitnesses:
+class ThresholdWitnesses(Witnesses):
     """Two witnesses: "the target is larger" (label 0 was right) and "smaller" (label 1 was).
 
     A mistake of 1[x >= k] with label 0 lies at x >= k, so the target exceeds k and the
@@ -301,26 +288,22 @@ class ThresholdWitnesses:
     """
 
     def count(self) -> int:
-        """Return how many witnesses can be named."""
         return 2
 
     def named_by(self, space: Any, x: Any, y: Label, /) -> int:
-        """Return the key of the witness that a mistake names."""
         return y
 
     def example(self, space: Any, number: int, /) -> Example | None:
-        """Return a witness; None if it contradicts every concept."""
         k = space.standard_optimal().k
         x, y = (k - 1, 1) if number else (k, 0)
         return (x, y) if 0 <= x < space.concept_class.n else None
 
     def confusion(self, answered: int, /) -> tuple[int, int]:
-        """Return how many witnesses can be false, and how many true."""
         return 1, 1
 
 
 @dataclass(frozen=True, slots=True)
-class SparseWitnesses:
+class SparseWitnesses(Witnesses):
     """One witness per key, "this key is in the set", and one for "the published set is wrong".
 
     The published set holds the keys found so far. A mistake with label 1 names its key; one with
@@ -331,19 +314,15 @@ class SparseWitnesses:
     n: int
 
     def count(self) -> int:
-        """Return how many witnesses can be named."""
         return self.n + 1
 
     def named_by(self, space: Any, x: int, y: Label, /) -> int:
-        """Return the key of the witness that a mistake names."""
         return x if y else self.n
 
     def example(self, space: Any, number: int, /) -> Example | None:
-        """Return a witness; None if it contradicts every concept."""
         known = number == self.n or space.label_of(number) is not None
         return None if known else (number, 1)
 
     def confusion(self, answered: int, /) -> tuple[int, int]:
-        """Return how many witnesses can be false, and how many true."""
         left = min(self.k, self.n) - answered
         return self.n + 1 - left, left

@@ -10,8 +10,8 @@ from littlestone.learners.agnostic_finite.naive_recomposition import (
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses as NoisyLosses
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite as AgnosticFinite
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches as DisjointBatches
-from littlestone.learners.experts.prediction_game import Predictor as Predictor
-from littlestone.learners.experts.prediction_game import (
+from littlestone.learners.experts.play_experts import Predictor as Predictor
+from littlestone.learners.experts.play_experts import (
     play_predictions as play_predictions,
 )
 from littlestone.learners.experts.prediction_plan import PredictionPlan as PredictionPlan

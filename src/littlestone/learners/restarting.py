@@ -82,7 +82,6 @@ class Restarting(Wrapper):
         return Restarting(learner=self.learner.for_rounds(rounds), restarts=self.restarts)
 
     def engine(self, rng: Randomness) -> "RestartingEngine":
-        """Return the engine, before ``begin``."""
         return RestartingEngine(self, rng)
 
 

@@ -101,7 +101,6 @@ class PrivateLearner(ABC):
         Returns:
             The bound; the number of rounds where nothing better is proved.
         """
-        require.open_probability(failure_probability=failure_probability)
         return self._most_mistakes
 
     def expected_mistake_bound(self) -> float:

@@ -86,7 +86,6 @@ class UnknownHorizon(Wrapper):
         )
 
     def engine(self, rng: Randomness) -> "UnknownHorizonEngine":
-        """Return the engine, before ``begin``."""
         return UnknownHorizonEngine(self, rng)
 
 

@@ -12,10 +12,7 @@ from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Cost, Ledger
 from littlestone.privacy.rounding import float_at_most
-from littlestone.privacy.zcdp import (
-    ZeroConcentrated,
-    compose_zero_concentrated,
-)
+from littlestone.privacy.zcdp import ZeroConcentrated, compose_zero_concentrated
 from littlestone.randomness import Randomness
 
 

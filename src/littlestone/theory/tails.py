@@ -5,6 +5,7 @@ binomial probability that is computed without cancellation [Loa00].
 """
 
 import math
+from bisect import bisect_left
 from typing import Final
 
 _SERIES: Final = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
@@ -39,6 +40,22 @@ def failures_upper_tail(most: int, successes: int, chance: float) -> float:
     0.75
     """
     return _beta_tails(successes, most + 1, chance)[1]
+
+
+def most_failures(probability: float, successes: int, chance: float) -> int:
+    """Return the least number that ``failures_upper_tail`` exceeds with at most ``probability``.
+
+    >>> most_failures(0.05, 1, 0.25)
+    10
+    """
+
+    def fits(total: int) -> bool:
+        return failures_upper_tail(total, successes, chance) <= probability
+
+    enough = 1
+    while not fits(enough):
+        enough *= 2
+    return bisect_left(range(enough), True, key=fits)
 
 
 def beta_quantile(a: float, b: float, probability: float) -> float:

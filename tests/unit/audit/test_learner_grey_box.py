@@ -33,8 +33,7 @@ from littlestone.learners.lazy_forest import eager_forest
 from littlestone.learners.lazy_forest.eager_forest import EagerForest
 from littlestone.learners.lazy_forest.fresh_copies import FreshCopies
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.private_linear.algorithm import PrivateLinearEngine
-from littlestone.learners.private_linear.recipe import PrivateLinear
+from littlestone.learners.private_linear.recipe import PrivateLinear, PrivateLinearEngine
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.privacy.mechanisms.correlated_sums import CorrelatedSums

@@ -9,9 +9,8 @@ from littlestone.audit.substitution import with_engine
 from littlestone.audit.two_worlds import Control, TwoWorldAdversary
 from littlestone.concepts.protocols import Label, Point
 from littlestone.learners.counters import CountersEngine
-from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
-from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
-from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
+from littlestone.learners.private_keys.recipe import PrivateKeysEngine
+from littlestone.learners.private_witnesses.recipe import PrivateWitnesses, PrivateWitnessesEngine
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 

@@ -124,7 +124,6 @@ class OneNoiseTwice(Deterministic):
     """Send the bit, then a known example: twice the first answer minus the second shows the bit."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         (first,), _ = world.challenge((0, 0), (0, 1))
         (second,), _ = world.send((0, 0))
         return int(2 * first - second)
@@ -169,7 +168,6 @@ class OneKey(Deterministic):
     """Send a key once or never; notice whether it ever becomes an expert."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         world.challenge([("secret", 1)], [("other", 1)])
         seen = world.send([("other", 1)] * (LOOKS - 2))
         return any(h("secret") for h in seen)
@@ -179,7 +177,6 @@ class OneMistake(Deterministic):
     """Make the first expert right or wrong on an example; notice what else is published."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         answer: Hashable = world.challenge([("key", 1)], [("key", 0)])[-1]
         return answer
 

@@ -117,7 +117,6 @@ class AskTheChild(Deterministic):
     """Find the noisy threshold from the child's answers; just below it, the bit decides."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         return world.send(None), world.challenge(1, 0)
 
 
@@ -128,7 +127,6 @@ class QuietThenRising(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         first = ["a"] * (SHARED.threshold - 1)
         second = ["b"] * (SHARED.threshold - 3)
         if world.send([*second, *first]):

@@ -106,7 +106,6 @@ class FlagLearner(PrivateLearner):
         return PrivacyGuarantee(epsilon=0.0, delta=1 / 32)
 
     def engine(self, rng: Randomness) -> Engine:
-        """Return the engine of a run."""
         return _FlagEngine(rng)
 
 

@@ -34,10 +34,7 @@ from littlestone.learners.online import proper, proper_agnostic
 from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.mechanisms.noise.coins import BernoulliExp
 from littlestone.privacy.mechanisms.noise.exact import fraction
-from littlestone.privacy.mechanisms.noise.gaussian import (
-    DiscreteGaussian,
-    _distribution_at,
-)
+from littlestone.privacy.mechanisms.noise.gaussian import DiscreteGaussian, _distribution_at
 from littlestone.privacy.mechanisms.noise.geometric import (
     DiscreteLaplace,
     Geometric,

@@ -362,14 +362,12 @@ class Memoryless(Unknown):
         self.rate = rate
 
     def under(self, steps: int) -> Mass:
-        """Return the mass of the first ``steps`` values."""
         share = exp_mass(self.rate * steps).rest()
         if self.high is None:
             return share
         return share.over(exp_mass(self.rate * (self.high - self.low)).rest())
 
     def cases(self) -> Iterable[Mass]:
-        """Return the mass of each value."""
         steps = count() if self.high is None else range(self.high - self.low)
         return (exp_mass(self.rate * step).times(self.under(1)) for step in steps)
 
@@ -391,12 +389,10 @@ class Weighted(Unknown):
         return Mass(until.low - before.low, until.high - before.high)
 
     def under(self, steps: int) -> Mass:
-        """Return the mass of the first ``steps`` values."""
         whole = self._between(self.low, self.high)
         return self._between(self.low, self.low + steps).over(whole)
 
     def cases(self) -> Iterable[Mass]:
-        """Return the mass of each value."""
         whole = self._between(self.low, self.high)
         return (self._between(u, u + 1).over(whole) for u in range(self.low, self.high))
 

@@ -187,7 +187,6 @@ class TwoBorderlineKeys(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         recipe: SanitizedExperts = world.opening
         block = recipe.plan.construction.switch_grid
         below = _histogram(recipe).noise_bound

@@ -76,9 +76,6 @@ def _shown(releases: Sequence[Law]) -> Law:
     return Law(views, missing, sum(release.runs for release in releases))
 
 
-ROUNDS = 1000
-
-
 def few_copies(
     epsilon: float, delta: float, *, copies: int = 1, cap: int = 20
 ) -> PrivatePrediction:
@@ -86,7 +83,7 @@ def few_copies(
     plan = PredictionPlan(copies=copies, rate=epsilon / 8, cap=cap, cap_epsilon=epsilon / 4)
     return PrivatePrediction(
         concepts=Points(1),
-        rounds=ROUNDS,
+        rounds=small.ROUNDS,
         epsilon=epsilon,
         delta=delta,
         plan=plan.within(epsilon=epsilon, delta=delta),

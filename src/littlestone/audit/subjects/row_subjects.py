@@ -67,7 +67,6 @@ class OneRow(Deterministic):
     rest: tuple[str, ...] = ("2,1",) * (ROWS - 1)
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         rule = world.challenge([self.usual, *self.rest], [self.other, *self.rest])
         domain = concepts().domain
         return tuple(rule.many(domain.check_many([{"n": n} for n in (0, 1, 2)])).tolist())

@@ -65,7 +65,6 @@ class FirstOfTwo(Deterministic):
     """Challenge with the first example of a stream of two and look at the only interval."""
 
     def noticed(self, world: World) -> Hashable:
-        """Play one game; return what was noticed."""
         world.challenge(0, 1)
         both, *_ = world.send(0)
         return near(both.weights[0])

@@ -16,7 +16,7 @@ from littlestone.concepts.classes.version_spaces import BitSetSpace, Searched
 from littlestone.concepts.domain import Grid
 from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.common import Written, first_seen_difference
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import BoxTracker
 from littlestone.concepts.witness_boxes import MOST_DIMENSIONS, BoxSystem
 from littlestone.concepts.witness_lines import IntervalSystem
@@ -67,7 +67,6 @@ class BoxHypothesis(Written):
         return int(self.bounds is not None and inside(point, self.bounds))
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         points = self.domain.check_many(xs)
         if self.bounds is None:
             return np.zeros(len(points), dtype=np.uint8)
@@ -84,7 +83,6 @@ class BoxHypothesis(Written):
         return point
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         if self.bounds is None:
             return "0 everywhere"
         return " and ".join(f"{a} <= x{i} <= {b}" for i, (a, b) in enumerate(self.bounds))
@@ -104,7 +102,7 @@ class BoxHypothesis(Written):
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class Boxes:
+class Boxes(ConceptClass):
     """1[a_i <= x_i <= b_i for all i] on the points of a grid, k coordinates 0 .. n-1; 0 everywhere.
 
     At most four dimensions; for one dimension, ``Intervals`` has all closed forms.
@@ -130,7 +128,6 @@ class Boxes:
 
     @property
     def size(self) -> int:
-        """The number of concepts."""
         return int((self.n * (self.n + 1) // 2) ** self.k + 1)
 
     @property
@@ -165,7 +162,6 @@ class Boxes:
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The VC dimension of the dual class."""
         return self._as_finite("dual VC").dual_vc_dimension
 
     def agreed(self) -> tuple[Example, int]:
@@ -186,7 +182,6 @@ class Boxes:
         return BoxTracker()
 
     def version_space(self) -> "BoxVersionSpace":
-        """Return all concepts, before any example."""
         return BoxVersionSpace(self, None, frozenset())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -239,7 +234,6 @@ class BoxVersionSpace(Searched):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.negatives is None
 
     @property
@@ -263,7 +257,6 @@ class BoxVersionSpace(Searched):
         return left
 
     def restrict(self, x: Any, y: Label, /) -> "BoxVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         point, label = self.concept_class.domain.check(x), require.label(y)
         if self.negatives is None:
             return self
@@ -281,7 +274,6 @@ class BoxVersionSpace(Searched):
         return BoxVersionSpace(self.concept_class, *((None, None) if lost else (core, negatives)))
 
     def standard_optimal(self) -> Hypothesis:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         self._refuse_empty()
         raise ValueError(
             "the standard optimal prediction has no closed form for boxes; learn with "

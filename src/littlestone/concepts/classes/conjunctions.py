@@ -23,7 +23,7 @@ from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.cube import ConjunctionHypothesis
 from littlestone.concepts.keys import KeySet
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.witness_systems import CubeSystem, LiteralSystem
 
 Point = tuple[int, ...]
@@ -252,7 +252,7 @@ _MOST_FEATURES_SCANNED = 8
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class Conjunctions:
+class Conjunctions(ConceptClass):
     """Conjunctions of literals over ``n`` Boolean features, and 0 everywhere.
 
     The Littlestone dimension is n + 1. At most: a 1 leaves the subsets of the n literals that are
@@ -273,12 +273,10 @@ class Conjunctions:
 
     @property
     def size(self) -> int:
-        """The number of concepts."""
         return int(3**self.n) + 1
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         return self.n + 1
 
     @property
@@ -298,7 +296,6 @@ class Conjunctions:
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The VC dimension of the dual class."""
         return self.n
 
     def agreed(self) -> tuple[Example, int]:
@@ -322,7 +319,6 @@ class Conjunctions:
         return ConjunctionHypothesis(self.n, tuple((f, bits >> 1) for f, bits in both))
 
     def version_space(self) -> "ConjunctionVersionSpace":
-        """Return all concepts, before any example."""
         return ConjunctionVersionSpace(self, NoPositive(self.n, KeySet()))
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -359,7 +355,6 @@ class ConjunctionVersionSpace(InParts):
     part: NoPositive | AfterPositive | None
 
     def standard_optimal(self) -> ConjunctionHypothesis:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         return self.consistent()
 
     def consistent(self) -> ConjunctionHypothesis:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
-from littlestone.concepts.protocols import Label, Tally, VersionSpace
+from littlestone.concepts.protocols import ConceptClass, Label, Tally, VersionSpace
 from littlestone.concepts.schema import Condition, Schema
 
 DEEPEST: Final = 3
@@ -20,7 +20,7 @@ MOST_LISTED: Final = 1 << 16
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class DecisionTrees:
+class DecisionTrees(ConceptClass):
     """All trees that ask at most ``depth`` questions, each about one field, on every path.
 
     There are too many to list or to keep a version space, but ``DisjointBatches`` can draw from
@@ -58,7 +58,6 @@ class DecisionTrees:
 
     @property
     def size(self) -> int:
-        """The number of concepts."""
         trees = labels = len(self.schema.label_values)
         for _ in range(self.depth):
             trees = labels + len(self.conditions) * trees * trees
@@ -71,22 +70,18 @@ class DecisionTrees:
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         raise self._unknown("Littlestone dimension")
 
     @property
     def vc_dimension(self) -> int:
-        """The VC dimension."""
         raise self._unknown("VC dimension")
 
     @property
     def dual_littlestone_dimension(self) -> int:
-        """The Littlestone dimension of the dual class."""
         raise self._unknown("dual Littlestone dimension")
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The VC dimension of the dual class."""
         raise self._unknown("dual VC dimension")
 
     def _unknown(self, what: str) -> ValueError:
@@ -96,7 +91,6 @@ class DecisionTrees:
         )
 
     def version_space(self) -> VersionSpace:
-        """Return all concepts, before any example."""
         raise ValueError(
             f"{self.size} decision trees are too many for a version space; DisjointBatches learns "
             f"them, and Stumps are rules over the same schema that can be listed"

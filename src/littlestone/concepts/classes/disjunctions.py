@@ -1,6 +1,5 @@
 """Monotone disjunctions of at most k features, the class that Winnow learns."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -17,11 +16,12 @@ from littlestone.concepts.classes.version_spaces import (
     mask_of,
     minimal,
     point_of,
+    subsets_up_to,
 )
 from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.cube import WeightedFeatures
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.witness_systems import LiteralSystem
 
 _LARGEST_TABLE = 1 << 16
@@ -32,7 +32,7 @@ Point = tuple[int, ...]
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class MonotoneDisjunctions:
+class MonotoneDisjunctions(ConceptClass):
     """1 where at least one of at most ``k`` chosen features, out of ``n``, is 1.
 
     >>> concepts = MonotoneDisjunctions(2, 6)
@@ -56,8 +56,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def size(self) -> int:
-        """The number of concepts."""
-        return sum(math.comb(self.n, j) for j in range(self.k + 1))
+        return subsets_up_to(self.n, self.k)
 
     @property
     def littlestone_dimension_upper_bound(self) -> int:
@@ -73,7 +72,6 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def vc_dimension(self) -> int:
-        """The VC dimension."""
         if self.k in (1, self.n):
             return self.littlestone_dimension_upper_bound
         return self._as_finite("VC").vc_dimension
@@ -85,7 +83,6 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The VC dimension of the dual class."""
         return self.n
 
     def agreed(self) -> tuple[Example, int]:
@@ -105,7 +102,6 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
         return disjunction(left, self.n)
 
     def version_space(self) -> "DisjunctionVersionSpace":
-        """Return all concepts, before any example."""
         return DisjunctionVersionSpace(self, (1 << self.n) - 1, frozenset())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -149,7 +145,6 @@ class DisjunctionVersionSpace(Searched):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return 0 in self.clauses
 
     @property
@@ -171,7 +166,6 @@ class DisjunctionVersionSpace(Searched):
         return left.dimension
 
     def restrict(self, x: Any, y: Label, /) -> "DisjunctionVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         point, label = mask_of(self.concept_class.domain.check(x)), require.label(y)
         if self.is_empty:
             return self
@@ -186,7 +180,6 @@ class DisjunctionVersionSpace(Searched):
         return DisjunctionVersionSpace(self.concept_class, features, clauses)
 
     def standard_optimal(self) -> Hypothesis:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         raise ValueError(
             "the standard optimal prediction has no closed form for monotone disjunctions; learn "
             "with Winnow, or use FiniteClass.from_class(concepts) when there are few features"

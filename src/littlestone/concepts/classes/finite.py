@@ -153,7 +153,6 @@ class FiniteVersionSpace(BitSetSpace):
     _optimal: TableHypothesis | None = field(default=None, init=False, compare=False)
 
     def restrict(self, x: Any, y: Label, /) -> "FiniteVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         sides = self.concept_class.sides[self.concept_class.domain.check(x)]
         members = self.members & sides[require.label(y)]
         return self if members == self.members else FiniteVersionSpace(self.concept_class, members)

@@ -13,7 +13,7 @@ from littlestone.concepts.domain import BallPoint, RationalBall
 from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.linear import LinearHypothesis, dot
 from littlestone.concepts.keys import KeySet
-from littlestone.concepts.protocols import Hypothesis, Label, Point, Tally
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point, Tally
 
 _MOST_POINTS_SEARCHED = 16
 
@@ -22,7 +22,7 @@ Vector = tuple[Fraction, ...]
 
 @require.checked
 @dataclass(frozen=True, slots=True, init=False)
-class MarginHalfspaces:
+class MarginHalfspaces(ConceptClass):
     """Halfspaces through the origin, over the unit ball, with all examples ``margin`` away.
 
     A stream is realizable if some unit vector w has w·x >= margin on the points labelled 1 and
@@ -54,7 +54,6 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def size(self) -> None:
-        """The number of concepts."""
         return None
 
     @property
@@ -69,7 +68,6 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         raise ValueError(
             "the Littlestone dimension of halfspaces with a margin has no known closed form; it is "
             f"at least {self.vc_dimension} and at most littlestone_dimension_upper_bound = "
@@ -87,7 +85,6 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def dual_littlestone_dimension(self) -> int:
-        """The Littlestone dimension of the dual class."""
         raise ValueError(
             "the dual Littlestone dimension of halfspaces with a margin has no known closed form; "
             f"it is at least dual_vc_dimension = {self.dual_vc_dimension}"
@@ -107,7 +104,6 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
         return dot(concept.weights, point) ** 2 >= self.margin**2 * length
 
     def version_space(self) -> "MarginVersionSpace":
-        """Return all concepts, before any example."""
         return MarginVersionSpace(self, KeySet(), (), None)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -153,12 +149,10 @@ class MarginVersionSpace(Searched):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.examples is None
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of the remaining concepts; -1 if none."""
         if self.examples is None:
             return -1
         raise ValueError(
@@ -174,7 +168,6 @@ class MarginVersionSpace(Searched):
         return Fraction(1) if self.normal is None else inner(self.normal, self.normal)
 
     def restrict(self, x: Any, y: Label, /) -> "MarginVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         point, label = self.concept_class.domain.check(x), require.label(y)
         *numerators, denominator = point
         sign = 1 if label else -1
@@ -190,7 +183,6 @@ class MarginVersionSpace(Searched):
         return MarginVersionSpace(self.concept_class, examples, corners, normal)
 
     def standard_optimal(self) -> LinearHypothesis:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         raise ValueError(
             "the standard optimal prediction needs dimensions that are not known for halfspaces "
             "with a margin; learn with Perceptron instead"

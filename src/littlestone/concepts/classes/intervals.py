@@ -25,7 +25,7 @@ from littlestone.concepts.losses.answers import OnLines
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.listing import LARGEST_ARRAY
 from littlestone.concepts.losses.loss_runs import LossRuns, interval_runs
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import IntervalTracker
 from littlestone.concepts.witness_lines import IntervalSystem
 
@@ -197,7 +197,7 @@ class AroundPositives:
 
 
 @dataclass(frozen=True, slots=True)
-class OnARange:
+class OnARange(ConceptClass):
     """Shared properties of classes on the points 0 .. n-1."""
 
     n: int
@@ -228,17 +228,14 @@ class Intervals(OnARange):
 
     @property
     def size(self) -> int:
-        """The number of concepts."""
         return self.n * (self.n + 1) // 2 + 1
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         return gaps_dimension(self.n)
 
     @property
     def vc_dimension(self) -> int:
-        """The VC dimension."""
         return min(2, self.n)
 
     @property
@@ -247,7 +244,6 @@ class Intervals(OnARange):
         return min(2, self.n.bit_length() - 1)
 
     def version_space(self) -> "IntervalVersionSpace":
-        """Return all concepts, before any example."""
         return IntervalVersionSpace(self, WithinGaps(self.n, ()))
 
     def fewest_mistakes(self, tally: Tally, /) -> int:

@@ -117,7 +117,6 @@ class MulticlassSpace(BitSetSpace):
     concept_class: MulticlassTable
 
     def restrict(self, x: Any, y: Label, /) -> "MulticlassSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         table = self.concept_class
         label = require.label(y, count=table.label_count)
         members = self.members & table.sides[table.domain.check(x)].get(label, 0)

@@ -1,7 +1,6 @@
 """Sets of keys, at most k of them or any finite number, over integers or any plain keys."""
 
 import heapq
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from littlestone import require
-from littlestone.concepts.classes.version_spaces import Remaining
+from littlestone.concepts.classes.version_spaces import Remaining, subsets_up_to
 from littlestone.concepts.domain import AnyHashable, IntegerRange
 from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.support import FiniteSupport, support_of
@@ -19,7 +18,7 @@ from littlestone.concepts.keys import KeySet, key_order
 from littlestone.concepts.losses.answers import MOST_CELLS, OnLines
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, Projection, point_runs, project_points
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, Tally
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Point, Tally
 from littlestone.concepts.trackers import SparseTracker
 from littlestone.concepts.witness_systems import (
     MOST_COUNTERS,
@@ -31,7 +30,7 @@ from littlestone.concepts.witness_systems import (
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class SparseSets:
+class SparseSets(ConceptClass):
     """At most ``k`` keys map to 1, out of 0 .. n-1 or, if ``n`` is None, of all plain keys.
 
     >>> concepts = SparseSets(3)
@@ -53,17 +52,14 @@ class SparseSets:
 
     @property
     def size(self) -> int | None:
-        """The number of concepts."""
-        return None if self.n is None else _sets(self.n, self.k)
+        return None if self.n is None else subsets_up_to(self.n, self.k)
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         return self.version_space().dimension
 
     @property
     def vc_dimension(self) -> int:
-        """The VC dimension."""
         return self.littlestone_dimension  # any k keys are shattered
 
     @property
@@ -78,7 +74,6 @@ class SparseSets:
         return self.dual_littlestone_dimension
 
     def version_space(self) -> "SparseVersionSpace":
-        """Return all concepts, before any example."""
         return SparseVersionSpace(self, frozenset(), KeySet[Point]())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -139,7 +134,6 @@ class SparseVersionSpace(Remaining):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.positives is None
 
     @property
@@ -149,11 +143,10 @@ class SparseVersionSpace(Remaining):
             return 0
         free = self.concept_class.k - len(self.positives)
         unknown = self._unknown()
-        return _sets(unknown, free) if unknown is not None else None if free else 1
+        return subsets_up_to(unknown, free) if unknown is not None else None if free else 1
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of the remaining concepts; -1 if none."""
         if self.positives is None:
             return -1
         free = self.concept_class.k - len(self.positives)
@@ -161,7 +154,6 @@ class SparseVersionSpace(Remaining):
         return free if unknown is None else min(free, unknown)
 
     def restrict(self, x: Any, y: Label, /) -> "SparseVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         concepts, positives = self.concept_class, self.positives
         key, label = concepts.domain.check(x), require.label(y)
         if positives is None:
@@ -188,7 +180,6 @@ class SparseVersionSpace(Remaining):
         return 0 if len(self.positives) == self.concept_class.k or key in self.negatives else None
 
     def standard_optimal(self) -> FiniteSupport:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         return self.consistent()
 
     def consistent(self) -> FiniteSupport:
@@ -232,7 +223,7 @@ _ANY_NUMBER: Final = SparseSets(1 << 62)
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class KeySets:
+class KeySets(ConceptClass):
     """Any finite set of keys maps to 1, and everything else to 0.
 
     Its Littlestone dimension is infinite, so mistake bounds of its learners are per key.
@@ -263,26 +254,21 @@ class KeySets:
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         self._refuse("Littlestone")
 
     @property
     def vc_dimension(self) -> int:
-        """The VC dimension."""
         self._refuse("VC")
 
     @property
     def dual_littlestone_dimension(self) -> int:
-        """The Littlestone dimension of the dual class."""
         self._refuse("dual Littlestone")
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The VC dimension of the dual class."""
         self._refuse("dual VC")
 
     def version_space(self) -> SparseVersionSpace:
-        """Return all concepts, before any example."""
         return _ANY_NUMBER.version_space()
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -292,7 +278,6 @@ class KeySets:
         return sum(min(counts) for counts in tally.values())
 
     def concepts(self) -> Iterator[FiniteSupport]:
-        """Yield the concepts in a fixed order."""
         return _ANY_NUMBER.concepts()
 
     def tracker(self) -> SparseTracker:
@@ -304,11 +289,6 @@ class KeySets:
             f"the {name} dimension of all finite sets of keys is infinite; "
             "SparseSets(k), the sets of at most k keys, have dimension k"
         )
-
-
-def _sets(keys: int, most: int) -> int:
-    """Return how many sets of at most ``most`` of the keys there are."""
-    return sum(math.comb(keys, size) for size in range(min(most, keys) + 1))
 
 
 @require.checked

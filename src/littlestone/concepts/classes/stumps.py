@@ -211,7 +211,6 @@ class StumpVersionSpace(BitSetSpace):
     concept_class: Stumps
 
     def restrict(self, x: Any, y: Label, /) -> "StumpVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         ones = self.concept_class.ones_at(x)
         members = self.members & (ones if require.label(y) else ~ones)
         return self if members == self.members else StumpVersionSpace(self.concept_class, members)

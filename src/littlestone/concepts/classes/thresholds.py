@@ -59,7 +59,6 @@ class ThresholdHypothesis(Written):
         return 1 if self.domain.check(x) >= self.k else 0
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         labels: NDArray[np.uint8] = (self.domain.check_many(xs) >= self.k).view(np.uint8)
         return labels
 
@@ -77,7 +76,6 @@ class ThresholdHypothesis(Written):
         return first_difference(self, other, self.n)
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         return f"x >= {self.k}"
 
 
@@ -95,26 +93,21 @@ class Thresholds(OnARange):
 
     @property
     def size(self) -> int:
-        """The number of concepts."""
         return self.n + 1
 
     @property
     def littlestone_dimension(self) -> int:
-        """The Littlestone dimension."""
         return (self.n + 1).bit_length() - 1
 
     @property
     def vc_dimension(self) -> int:
-        """The VC dimension."""
         return 1
 
     @property
     def dual_vc_dimension(self) -> int:
-        """The VC dimension of the dual class."""
         return min(1, self.n - 1)
 
     def version_space(self) -> "ThresholdVersionSpace":
-        """Return all concepts, before any example."""
         return ThresholdVersionSpace(self, 0, self.n)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -127,7 +120,6 @@ class Thresholds(OnARange):
         return fewest
 
     def concepts(self) -> Iterator[ThresholdHypothesis]:
-        """Yield the concepts in a fixed order."""
         return map(self.concept, range(self.n + 1))
 
     def concept(self, position: int, /) -> ThresholdHypothesis:
@@ -204,7 +196,6 @@ class ThresholdVersionSpace(Remaining):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.low > self.high
 
     @property
@@ -214,11 +205,9 @@ class ThresholdVersionSpace(Remaining):
 
     @property
     def dimension(self) -> int:
-        """The Littlestone dimension of the remaining concepts; -1 if none."""
         return self.size.bit_length() - 1
 
     def restrict(self, x: Any, y: Label, /) -> "ThresholdVersionSpace":
-        """Return the concepts that also label ``x`` with ``y``."""
         point = self.concept_class.domain.check(x)
         if require.label(y):
             if point >= self.high:

@@ -8,22 +8,13 @@ from functools import cache
 from typing import Any, Self
 
 from littlestone import require
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Point
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, VersionSpace
 
 
-class Remaining(ABC):
+class Remaining(VersionSpace, ABC):
     """The concepts that fit some examples, perhaps none."""
 
     __slots__ = ()
-
-    @property
-    @abstractmethod
-    def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
-
-    @abstractmethod
-    def standard_optimal(self) -> Hypothesis:
-        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
 
     def _refuse_empty(self) -> None:
         if self.is_empty:
@@ -38,10 +29,6 @@ class Searched(Remaining):
     """A version space whose mistakes are searched among some points."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def restrict(self, x: Any, y: Label, /) -> Self:
-        """Return the concepts that also label ``x`` with ``y``."""
 
     @abstractmethod
     def _points(self, hypothesis: Hypothesis) -> Iterable[Point]:
@@ -74,7 +61,6 @@ class InParts(Remaining):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.part is None
 
     @property
@@ -88,7 +74,6 @@ class InParts(Remaining):
         return -1 if self.part is None else int(self.part.dimension)
 
     def restrict(self, x: Any, y: Label, /) -> Self:
-        """Return the concepts that also label ``x`` with ``y``."""
         point, label = self.concept_class.domain.check(x), require.label(y)
         part = None if self.part is None else self.part.restrict(point, label)
         return self if part is self.part else type(self)(self.concept_class, part)
@@ -107,7 +92,6 @@ class BitSetSpace(Remaining):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no concept fits the examples."""
         return self.members == 0
 
     @property
@@ -202,13 +186,22 @@ def count_hitting(family: Family, elements: int, most: int | None = None) -> int
         return 0
     if not family:
         free = elements.bit_count()
-        return 1 << free if most is None else sum(math.comb(free, j) for j in range(most + 1))
+        return 1 << free if most is None else subsets_up_to(free, most)
     bit = next(bits(min(family, key=lambda part: (part.bit_count(), part))))
     rest = elements & ~bit
     with_it = minimal(part for part in family if not part & bit)
     without = minimal(part & ~bit for part in family)
     fewer = None if most is None else most - 1
     return count_hitting(with_it, rest, fewer) + count_hitting(without, rest, most)
+
+
+def subsets_up_to(size: int, most: int) -> int:
+    """Return how many subsets of ``size`` things have at most ``most`` elements.
+
+    >>> subsets_up_to(5, 2), subsets_up_to(5, 0), subsets_up_to(2, 5)
+    (16, 1, 4)
+    """
+    return sum(math.comb(size, count) for count in range(min(size, most) + 1))
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -23,27 +23,27 @@ _hints: Final[Callable[[Any], dict[str, Any]]] = cache(
 
 
 @require.checked
-class Exported:
+class Exported(Hypothesis):
     """Exports a hypothesis as Python source, SQL, or text of several lines."""
 
     __slots__ = ()
 
-    def to_python(self: Hypothesis) -> str:
+    def to_python(self) -> str:
         """Return a Python module with a function ``rule`` of one point and no dependencies."""
         return python_source(self)
 
-    def to_sql(self: Hypothesis, dialect: Dialect = "postgresql") -> str:
+    def to_sql(self, dialect: Dialect = "postgresql") -> str:
         """Return an SQL expression for the label of each row, for rules over records.
 
         NULL and undeclared values count as the field's stand-in, as in ``littlestone predict``.
         """
         return sql_source(self, dialect)
 
-    def text(self: Hypothesis) -> str:
+    def text(self) -> str:
         """Return the rule as text that a person can apply by hand."""
         return self.describe()
 
-    def _repr_html_(self: Any) -> str:
+    def _repr_html_(self) -> str:
         return f"<pre>{escape(self.text())}</pre>"
 
 

@@ -58,7 +58,6 @@ class ConjunctionHypothesis(Written):
         return int(all(point[feature] == value for feature, value in self.term))
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         points = self.domain.check_many(xs)
         if self.term is None:
             return np.zeros(len(points), dtype=np.uint8)
@@ -76,7 +75,6 @@ class ConjunctionHypothesis(Written):
         return point
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         if self.term is None:
             return "0 everywhere"
         words = [f"x{feature}" if value else f"not x{feature}" for feature, value in self.term]
@@ -128,7 +126,6 @@ class CubeTable(Written):
         return self.labels(corner)
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         points = self.domain.check_many(xs).astype(np.int64)
         corners = points @ (1 << np.arange(self.n, dtype=np.int64)[::-1])
         return self.labels.many(corners)
@@ -139,7 +136,6 @@ class CubeTable(Written):
         return point
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         return f"1 on {int(self.labels.as_array().sum())} of {self.domain.size} corners"
 
 
@@ -183,7 +179,6 @@ class WeightedFeatures(Written):
         return int(total(self.weights, self.domain.check(x)) >= self.threshold)
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         points = self.domain.check_many(xs)
         sums = points.astype(np.int64) @ np.array(self.weights, dtype=np.int64)
         return np.asarray(sums >= self.threshold, dtype=np.uint8)
@@ -199,7 +194,6 @@ class WeightedFeatures(Written):
         return point
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         words = [
             f"x{i}" if weight == 1 else f"{weight}·x{i}"
             for i, weight in enumerate(self.weights)

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.hypotheses.common import Exported
 from littlestone.concepts.hypotheses.pictures import tree_svg
-from littlestone.concepts.hypotheses.rules import first_difference
-from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.schema import Cells, Condition, Schema
+from littlestone.concepts.hypotheses.rules import OverRecords
+from littlestone.concepts.protocols import Label
+from littlestone.concepts.schema import Condition, Schema
 from littlestone.type_checks import is_a
 
 Node = Label | tuple[Condition, "Node", "Node"]
@@ -24,7 +23,7 @@ _DEEPEST = 16
 
 @require.checked
 @dataclass(frozen=True, slots=True, eq=False)
-class DecisionTree(Exported):
+class DecisionTree(OverRecords):
     """Label a record by the leaf that it reaches.
 
     Unreachable branches and questions without effect are removed. Two trees over one schema are
@@ -68,11 +67,6 @@ class DecisionTree(Exported):
         return hash((self.schema, self._normal))
 
     @property
-    def domain(self) -> Schema:
-        """The points that have a label."""
-        return self.schema
-
-    @property
     def conditions(self) -> tuple[Condition, ...]:
         """Every question of the tree."""
         return tuple(_questions(self.root))
@@ -85,18 +79,12 @@ class DecisionTree(Exported):
         return node
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         cells = self.schema.check_many(xs)
         labels = np.empty(len(cells), dtype=np.uint8)
         _write(self.root, cells, np.arange(len(cells)), labels)
         return labels
 
-    def disagreement(self, other: Hypothesis, /) -> Cells | None:
-        """Return a point on which the two differ, found among the cells where both can change."""
-        return None if self == other else first_difference(self, other, self.schema)
-
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
         return {
             "kind": "decision_tree",
             "schema": self.schema.to_json(),
@@ -110,7 +98,6 @@ class DecisionTree(Exported):
         return cls(schema, node_from_json(data.get("root"), schema))
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         return _words(self.root, self.schema)
 
     def text(self) -> str:

@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.hypotheses.common import Exported, shown
+from littlestone.concepts.hypotheses.common import shown
 from littlestone.concepts.hypotheses.decision_tree import (
     DecisionTree,
     Node,
     node_from_json,
     node_json,
 )
-from littlestone.concepts.hypotheses.rules import Scorecards, first_difference
+from littlestone.concepts.hypotheses.rules import OverRecords, Scorecards
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.schema import Cells, LabelledSchema, Schema
+from littlestone.concepts.schema import LabelledSchema, Schema
 
 MOST_LAYERS: Final = 64
 Base = DecisionTree | Scorecards
@@ -24,7 +24,7 @@ Base = DecisionTree | Scorecards
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class LayeredTree(Exported):
+class LayeredTree(OverRecords):
     """Label a record by the newest layer that gives an answer, else by the base.
 
     A layer is a tree with one extra label, which means "ask the layer before". Hypotheses are equal
@@ -59,13 +59,7 @@ class LayeredTree(Exported):
 
     @property
     def schema(self) -> Schema:
-        """The declared fields of the records."""
         return self.base.schema
-
-    @property
-    def domain(self) -> Schema:
-        """The points that have a label."""
-        return self.schema
 
     def __call__(self, x: Any, /) -> Label:
         cells, before = self.schema.check(x), len(self.schema.label_values)
@@ -76,7 +70,6 @@ class LayeredTree(Exported):
         return self.base(cells)
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         cells, before = self.schema.check_many(xs), len(self.schema.label_values)
         labels = np.full(len(cells), before, dtype=np.uint8)
         for rule in (*reversed(self.layers), self.base):
@@ -84,16 +77,7 @@ class LayeredTree(Exported):
             labels[open_rows] = rule.many(cells[open_rows])
         return labels
 
-    def disagreement(self, other: Hypothesis, /) -> Cells | None:
-        """Return the first point on which the two differ; None if they are equal.
-
-        Raises:
-            ValueError: If the first four million points show no difference.
-        """
-        return None if self == other else first_difference(self, other, self.schema)
-
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
         layers = [node_json(layer.root) for layer in self.layers]
         return {"kind": self.kind, "base": self.base.to_json(), "layers": layers}
 
@@ -122,7 +106,6 @@ class LayeredTree(Exported):
         return "\nbefore:\n".join(_words(rule, self.schema, rule.text()) for rule in rules)
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         rules = (*reversed(self.layers), self.base)
         return "; before: ".join(
             shown([_words(rule, self.schema, rule.describe()) for rule in rules])

@@ -57,7 +57,6 @@ class LinearHypothesis(Written):
         return int(dot(self.weights, self.domain.check(x)) > 0)
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         canonical = is_a(xs, np.ndarray) and xs.dtype == np.int64
         points = xs if canonical and xs.ndim == 2 else self.domain.check_many(xs)
         if points.shape[1:] != (len(self.weights) + 1,):
@@ -96,7 +95,6 @@ class LinearHypothesis(Written):
             shift *= 2
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         terms = [(weight, f"x{i}") for i, weight in enumerate(self.weights) if weight]
         if not terms:
             return "0 everywhere"

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from types import NoneType
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.hypotheses.common import Written, first_seen_difference, shown
+from littlestone.concepts.hypotheses.common import Exported, Written, first_seen_difference, shown
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.records.fields import OWN_VALUE
 from littlestone.concepts.schema import Category, Cells, Condition, Numeric, Schema
@@ -19,8 +19,34 @@ _LARGEST_SCAN = 1 << 22
 
 
 @require.checked
+class OverRecords(Exported):
+    """A rule over records with a declared schema."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def schema(self) -> Schema:
+            """The declared fields of the records."""
+
+    @property
+    def domain(self) -> Schema:
+        """The points that have a label."""
+        return self.schema
+
+    def disagreement(self, other: Hypothesis, /) -> Cells | None:
+        """Return a point on which the two differ; None if they are equal.
+
+        Raises:
+            ValueError: If the first four million points show no difference.
+        """
+        return None if self == other else first_difference(self, other, self.schema)
+
+
+@require.checked
 @dataclass(frozen=True, slots=True)
-class Rule(Written):
+class Rule(OverRecords, Written):
     """1 where every condition holds; never when ``conditions`` is None, always when it is ().
 
     Conditions are in the order of the fields, one per field that matters, so two rules over one
@@ -60,11 +86,6 @@ class Rule(Written):
                 )
             previous = number
 
-    @property
-    def domain(self) -> Schema:
-        """The points that have a label."""
-        return self.schema
-
     def __call__(self, x: Any, /) -> Label:
         cells = self.schema.check(x)
         if self.conditions is None:
@@ -75,7 +96,6 @@ class Rule(Written):
         return 1
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         cells = self.schema.check_many(xs)
         holds = np.full(len(cells), self.conditions is not None)
         for number, low, high in self.conditions or ():
@@ -100,10 +120,9 @@ class Rule(Written):
         if isinstance(other, Rule) and other.schema == self.schema:
             point = self._outside(other)
             return other._outside(self) if point is None else point
-        return first_difference(self, other, self.schema)
+        return super(Rule, self).disagreement(other)
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         if self.conditions is None:
             return "never"
         fields = self.schema.fields
@@ -184,7 +203,7 @@ _MOST_POINTS = 1 << 62
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class Scorecard(Written):
+class Scorecard(OverRecords, Written):
     """1 where the points of all fields and the constant sum to more than 0.
 
     Cells of a number are counted from the middle, in half cells: the middle cell gives no points,
@@ -224,16 +243,10 @@ class Scorecard(Written):
             for part, given in zip(self.schema.fields, self.points, strict=True)
         ]
 
-    @property
-    def domain(self) -> Schema:
-        """The points that have a label."""
-        return self.schema
-
     def __call__(self, x: Any, /) -> Label:
         return int(self.many(np.array([self.schema.check(x)]))[0])
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         return np.asarray(self._sums(self.schema.check_many(xs)) > 0, dtype=np.uint8)
 
     def _sums(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -247,13 +260,7 @@ class Scorecard(Written):
                 sums += np.array(given, dtype=np.int64)[column]
         return sums
 
-    def disagreement(self, other: Hypothesis, /) -> Cells | None:
-        """Return the first point on which the two differ; a ValueError after four million without
-        one."""
-        return None if self == other else first_difference(self, other, self.schema)
-
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         words = self._words()
         if words is None:
             return f"{int(self.constant > 0)} everywhere"
@@ -298,7 +305,7 @@ class Scorecard(Written):
 
 @require.checked
 @dataclass(frozen=True, slots=True)
-class Scorecards(Written):
+class Scorecards(OverRecords, Written):
     """Choose the label whose scorecard gives the most points; the first on ties.
 
     >>> schema = Schema.from_mapping(
@@ -334,27 +341,15 @@ class Scorecards(Written):
         given = zip(self.constants, self.points, strict=True)
         return tuple(Scorecard(self.schema, constant, points) for constant, points in given)
 
-    @property
-    def domain(self) -> Schema:
-        """The points that have a label."""
-        return self.schema
-
     def __call__(self, x: Any, /) -> Label:
         return int(self.many(np.array([self.schema.check(x)]))[0])
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         cells = self.schema.check_many(xs)
         sums = np.stack([card._sums(cells) for card in self.cards])
         return np.asarray(sums.argmax(axis=0), dtype=np.uint8)
 
-    def disagreement(self, other: Hypothesis, /) -> Cells | None:
-        """Return the first point on which the two differ; a ValueError after four million without
-        one."""
-        return None if self == other else first_difference(self, other, self.schema)
-
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         words = [
             f"{value!r} {card._words() or card.constant}"
             for value, card in zip(self.schema.label_values, self.cards, strict=True)

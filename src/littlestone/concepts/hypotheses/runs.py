@@ -163,7 +163,6 @@ class StepFunction(Written):
         return self.first ^ (bisect_right(self.changes, point) & 1)
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         passed = np.searchsorted(
             np.array(self.changes, dtype=np.int64), self.domain.check_many(xs), side="right"
         )
@@ -182,5 +181,4 @@ class StepFunction(Written):
         return first_difference(self, other, self.n)
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         return described_by_runs(self, self.n)

@@ -45,7 +45,6 @@ class FiniteSupport(Exported):
             raise ValueError(f"x must be hashable, got x={x!r}") from None
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         if not self.positives:
             return np.zeros(len(xs), dtype=np.uint8)
         if is_a(xs, np.ndarray):
@@ -72,7 +71,6 @@ class FiniteSupport(Exported):
         return sorted(self.positives, key=key_order)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
         return {"kind": "support", "positives": [key_to_json(x) for x in self.sorted_positives()]}
 
     @classmethod
@@ -84,7 +82,6 @@ class FiniteSupport(Exported):
         return cls(frozenset(key_from_json(key) for key in keys))
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         if not self.positives:
             return "0 everywhere"
         words = [repr(x) for x in self.sorted_positives()]

@@ -9,16 +9,11 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import IntegerRange, LabelledRange
-from littlestone.concepts.hypotheses.common import (
-    Exported,
-    Written,
-    first_seen_difference,
-    shown,
-)
-from littlestone.concepts.hypotheses.rules import first_difference
+from littlestone.concepts.hypotheses.common import Exported, Written, first_seen_difference, shown
+from littlestone.concepts.hypotheses.rules import OverRecords
 from littlestone.concepts.hypotheses.runs import described_by_runs
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.schema import Cells, Schema
+from littlestone.concepts.schema import Schema
 from littlestone.type_checks import is_a
 
 _LABELS_SHOWN: Final = 32
@@ -66,7 +61,6 @@ class TableHypothesis(Exported):
         return self.labels[self.domain.check(x)]
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         return self.as_array()[self.domain.check_many(xs)]
 
     def as_array(self) -> NDArray[np.uint8]:
@@ -110,7 +104,6 @@ class TableHypothesis(Exported):
         return cls(bits[:size].tobytes())
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         return described_by_runs(self, len(self.labels))
 
 
@@ -145,7 +138,6 @@ class LabelTable(Written):
         return self.labels[self.domain.check(x)]
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         return np.array(self.labels, dtype=np.uint8)[self.domain.check_many(xs)]
 
     def disagreement(self, other: Hypothesis, /) -> int | None:
@@ -154,13 +146,12 @@ class LabelTable(Written):
         return found
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         words = ", ".join(shown(list(map(str, self.labels)), _LABELS_SHOWN))
         return f"labels {words} on 0-{len(self.labels) - 1}"
 
 
 @dataclass(frozen=True, slots=True)
-class RecordTable(Written):
+class RecordTable(OverRecords, Written):
     """Any function on the cells of a schema, in the schema's order of cells.
 
     >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}})
@@ -179,25 +170,14 @@ class RecordTable(Written):
                 f"labels must be for {self.schema.size} cells, got {self.labels.domain.size}"
             )
 
-    @property
-    def domain(self) -> Schema:
-        """The points that have a label."""
-        return self.schema
-
     def __call__(self, x: Any, /) -> Label:
         return int(self.many([x])[0])
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         cells = self.schema.check_many(xs)
         widths = [part.cells for part in self.schema.fields]
         numbers = np.ravel_multi_index(tuple(cells.T), widths)
         return np.asarray(self.labels.as_array()[numbers], dtype=np.uint8)
 
-    def disagreement(self, other: Hypothesis, /) -> Cells | None:
-        """Return the first cells, in the schema's order, on which the two differ."""
-        return first_difference(self, other, self.schema)
-
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         return f"1 on {int(self.labels.as_array().sum())} of {self.schema.size} cells"

@@ -51,7 +51,6 @@ class MajorityVote(Exported):
         return int(2 * sum(member(x) for member in self.members) > len(self.members))
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         votes = np.array([member.many(xs) for member in self.members], dtype=np.int64)
         return np.asarray(2 * votes.sum(axis=0) > len(self.members), dtype=np.uint8)
 
@@ -64,7 +63,6 @@ class MajorityVote(Exported):
         return None if self == other else first_vote_difference(self, other)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
         return {"kind": "majority_vote", "members": [member.to_json() for member in self.members]}
 
     @classmethod
@@ -78,7 +76,6 @@ class MajorityVote(Exported):
         return cls([member_from_json(member) for member in members])
 
     def describe(self) -> str:
-        """Describe the rule in words, on one line."""
         if len(self.members) == 1:
             return self.members[0].describe()
         words = [member.describe() for member in self.members]

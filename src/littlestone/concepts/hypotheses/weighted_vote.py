@@ -74,7 +74,6 @@ class WeightedVote(Exported):
         return min(votes, key=lambda label: (-votes[label], label))
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """Label many points at once."""
         points = self.domain.check_many(xs)
         said = np.stack([member.many(points) for member in self.members])
         labels = np.unique(said)
@@ -89,7 +88,6 @@ class WeightedVote(Exported):
         return None if self == other else first_vote_difference(self, other)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
         pairs = zip(self.members, self.weights, strict=True)
         members = [{"weight": weight, "rule": member.to_json()} for member, weight in pairs]
         return {"kind": "weighted_vote", "members": members}

@@ -30,7 +30,6 @@ class Suffixes(Answers):
         self._n = n
 
     def sums(self, rows: Counts, gains: Counts, /) -> Counts:
-        """Return, for each concept, the gains of the rows it maps to 1."""
         found = np.zeros(self._n + 1, dtype=np.int64)
         if len(rows) <= _FEW_ROWS:
             for x, gain in zip(rows[:, 0].tolist(), gains.tolist(), strict=True):
@@ -41,7 +40,6 @@ class Suffixes(Answers):
         return np.cumsum(found, out=found)
 
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
-        """Return whether one concept maps each row to 1."""
         return rows[:, 0] >= position
 
 
@@ -52,7 +50,6 @@ class Matrix(Answers):
         self._columns = np.ascontiguousarray(labels.T)
 
     def sums(self, rows: Counts, gains: Counts, /) -> Counts:
-        """Return, for each concept, the gains of the rows it maps to 1."""
         points, columns = rows[:, 0], self._columns
         if len(rows) <= _FEW_ROWS:
             each = (gain * columns[x] for x, gain in zip(points, gains, strict=True))
@@ -64,7 +61,6 @@ class Matrix(Answers):
         return found
 
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
-        """Return whether one concept maps each row to 1."""
         said: NDArray[np.bool_] = self._columns[rows[:, 0], position].view(np.bool_)
         return said
 
@@ -92,11 +88,9 @@ class OnLines(Answers):
 
     @property
     def width(self) -> int:
-        """The number of values in a row."""
         return len(self.widths)
 
     def sums(self, rows: Counts, gains: Counts, /) -> Counts:
-        """Return, for each concept, the gains of the rows it maps to 1."""
         whole = sum(self.widths)
         if len(rows) * len(self.low) <= whole + 2 * len(self.low):
             pairs = zip(rows, gains, strict=True)
@@ -110,7 +104,6 @@ class OnLines(Answers):
         return before[start + self.high] - before[start + self.low]
 
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
-        """Return whether one concept maps each row to 1."""
         return self._hold(position, rows[:, self.line[position]])
 
     def say(self, positions: Counts, rows: Counts) -> NDArray[np.bool_]:
@@ -158,18 +151,15 @@ class FieldRanges(Answers):
 
     @property
     def width(self) -> int:
-        """The number of values in a row."""
         return self._width
 
     def sums(self, rows: Counts, gains: Counts, /) -> Counts:
-        """Return, for each concept, the gains of the rows it maps to 1."""
         cells = _with_the_last_field(rows)
         sums = self._prefix_sums(cells, gains).ravel()
         first, *others = (sign * sums[places] for sign, places in self._corners)
         return sum(others, first)
 
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
-        """Return whether one concept maps each row to 1."""
         rule = self._rules[position]
         holds = np.full(len(rows), rule is not None)
         for number, low, high in rule or ():

@@ -27,11 +27,7 @@ from littlestone.lab.measuring import (
     tabulate,
 )
 from littlestone.learners.online.sparse_majority import SparseMajority
-from littlestone.learners.sanitized.families import (
-    RealizableFamily,
-    TreeFamily,
-    error_class,
-)
+from littlestone.learners.sanitized.families import RealizableFamily, TreeFamily, error_class
 from littlestone.learners.sanitized.plan import ConstructionPlan
 from littlestone.learners.sanitized.recipe import SanitizedExperts
 from littlestone.learners.sanitizers.interval_sanitizer import Family
@@ -104,7 +100,7 @@ def measured(setting: Sizes, rounds: int, allowed: float, rng: Randomness) -> Me
 
 @claimed(
     says="For every concept some constructed expert differs from it in at most M(K + s) rounds.",
-    source="[P], Theorem E.10 (thm:experts), constants: learners/sanitized/algorithm.md",
+    source="[P], Theorem E.10 (thm:experts), constants: learners/sanitized/recipe.md",
     setting="points and thresholds, three sanitizers, 2^13 to 2^18 rounds (quick: the shortest)",
     judged="a concept farther from every expert than the bound refutes it (by chance: 1e-9)",
 )

@@ -9,9 +9,8 @@ from littlestone.audit.subjects.small_learners import ROUNDS
 from littlestone.audit.substitution import with_engine
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.protocols import Label
-from littlestone.lab.private_teachers.algorithm import PrivateTeachersEngine
 from littlestone.lab.private_teachers.plan import TeachersPlan
-from littlestone.lab.private_teachers.recipe import PrivateTeachers
+from littlestone.lab.private_teachers.recipe import PrivateTeachers, PrivateTeachersEngine
 
 
 def many_teachers(epsilon: float, delta: float) -> PrivateTeachers:

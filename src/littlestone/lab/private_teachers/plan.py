@@ -34,7 +34,7 @@ drawing None, counting, phases without a halving, candidates that survive their 
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeachersPlan:
-    """The numbers of algorithm.md. Any plan is private; accuracy is proved for planned ones.
+    """The numbers of recipe.md. Any plan is private; accuracy is proved for planned ones.
 
     >>> plan = plan_teachers(dimension=1, log_growth=12.5, size=None, rounds=10**5, epsilon=1.0,
     ...     delta=1e-6, failure_probability=0.05)

@@ -147,7 +147,6 @@ class Listed(Queries):
         self.spread = 0.25
 
     def true_answers(self, points: Any, labels: Any, /) -> Floats:
-        """Return the true answers about a batch of validated examples."""
         losses = LossTable(self._concepts)  # a new table: runs share the queries, not their data
         if NO_LABEL in labels:
             points = [x for x, y in zip(points, labels, strict=True) if y != NO_LABEL]
@@ -157,7 +156,6 @@ class Listed(Queries):
         return (2 * losses.as_array() - len(labels)).astype(np.float64)
 
     def estimates(self, answers: Floats, /) -> Floats:
-        """Estimate the losses from the answers."""
         return answers / 2
 
 
@@ -185,7 +183,6 @@ class Lines(Queries):
         return np.asarray(points, dtype=np.int64).reshape(-1, len(self.stretches.widths))
 
     def true_answers(self, points: Any, labels: Any, /) -> Floats:
-        """Return the true answers about a batch of validated examples."""
         return self.weighted(self.rows(points), _GAINS[np.asarray(labels, dtype=np.intp)])
 
     def weighted(self, rows: Counts, gains: Floats) -> Floats:

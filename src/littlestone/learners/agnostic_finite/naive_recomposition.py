@@ -65,8 +65,6 @@ class NaiveRecomposition(Budgeted):
         return ZeroConcentrated.rounded_up(rho=Fraction(one.rho) * self.rounds)
 
     def mistake_bound(self, *, failure_probability: float) -> float:
-        """Bound the mistakes on realizable streams, except with ``failure_probability``."""
-        require.open_probability(failure_probability=failure_probability)
         shares = math.log(require_listable(self.concepts)) / -math.expm1(-self._mechanism.eta)
         surprise = -math.log(failure_probability)
         thetas = (step / 50 for step in range(1, 101))
@@ -74,7 +72,6 @@ class NaiveRecomposition(Budgeted):
         return min(float(self.rounds), bound * (1 + 1e-6))
 
     def engine(self, rng: Randomness) -> "NaiveRecompositionEngine":
-        """Return the engine, before ``begin``."""
         return NaiveRecompositionEngine(self, rng)
 
 

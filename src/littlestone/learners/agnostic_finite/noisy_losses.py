@@ -318,7 +318,6 @@ class NoisyLosses:
         For independent noise: fresh draws, the supermartingale of the weights and the largest noise
         each fail with a third of the probability.
         """
-        require.open_probability(failure_probability=failure_probability)
         assert self.rate is not None
         if self.epoch != 1:
             return float(self.rounds)

@@ -111,11 +111,9 @@ class NoisyLossesEngine(Engine):
             self._end_batch()
 
     def idle(self, x: Any, /) -> None:
-        """Take a round without an example."""
         self.step(x, NO_LABEL)
 
     def steps(self, xs: Any, ys: Any, /) -> int:
-        """Take rounds until the published hypothesis changes; return how many."""
         published, taken = self.hypothesis, 0
         while taken < len(ys) and self.hypothesis == published:
             at = len(self._labels)

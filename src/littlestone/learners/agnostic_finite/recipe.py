@@ -162,7 +162,6 @@ class AgnosticFinite(Budgeted):
             )
 
     def engine(self, rng: Randomness, /) -> Engine:
-        """Return the engine, before ``begin``."""
         if isinstance(self.prediction, NoisyLosses):
             return NoisyLossesEngine(self.prediction, rng)
         return AgnosticFiniteEngine(self.concepts, self.prediction, rng)
@@ -208,7 +207,6 @@ class AgnosticFiniteEngine(Engine):
         return self._strategy.status
 
     def step(self, x: Any, y: Label, /) -> None:
-        """Take one round."""
         self._strategy.take((int(self.hypothesis(x) != y),))
         self._totals.add(x, y)
         self._strategy.settle()
@@ -221,7 +219,6 @@ class AgnosticFiniteEngine(Engine):
         self._publish()
 
     def steps(self, xs: Any, ys: Any, /) -> int:
-        """Take rounds until the concept changes; return how many."""
         expert, taken, window = self._expert, 1, _FIRST_WINDOW
         self.step(*round_at(xs, ys, 0))  # the first round often brings a new concept
         while taken < len(ys) and self._expert == expert:

@@ -237,7 +237,6 @@ class Accuracy:
         failure_probability: float,
     ) -> "Accuracy":
         """Compute the three for a learner, a sample and a budget."""
-        require.open_probability(failure_probability=failure_probability)
         third = failure_probability / 3
         labellings = 2.0 ** min(1000.0, log2_growth(learner.concepts, sampled))
         chance = third / labellings - _FLOOR

@@ -224,7 +224,6 @@ class IrreducibleLearner:
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         """Return ``error``, on S and on its distribution, from the planned size on; 1 below it."""
-        require.open_probability(failure_probability=failure_probability)
         plan = self._plan(self.error, self.failure_probability)
         enough = size >= max(plan.samples, self.samples) and self.blocks >= plan.blocks
         proved = enough and size // self.blocks >= plan.block_size

@@ -158,7 +158,6 @@ class ProperSelection:
 
         P(excess >= k) <= |H| (exp(-epsilon k / 2) + floor), the half of it for permute-and-flip.
         """
-        require.open_probability(failure_probability=failure_probability)
         size = require_losses(self.concepts)
         flips = isinstance(self._mechanism, PermuteAndFlip)
         chance = failure_probability * (2 if flips else 1) / size - 2.0**-self._mechanism.floor_bits

@@ -112,7 +112,6 @@ class ExponentialWeights(DrawingRecipe):
 
     def deviation_bound(self, *, failure_probability: float) -> float:
         """Apply Azuma–Hoeffding: given the past, the batches' losses are independent draws."""
-        require.open_probability(failure_probability=failure_probability)
         squares = self.batches.sum_of_squares(self.rounds)
         return upwards(math.sqrt(squares * math.log(1 / failure_probability) / 2))
 
@@ -199,7 +198,6 @@ class Hedge(DrawingRecipe):
 
     def deviation_bound(self, *, failure_probability: float) -> float:
         """Apply Azuma–Hoeffding over the rounds."""
-        require.open_probability(failure_probability=failure_probability)
         return upwards(math.sqrt(self.rounds * math.log(1 / failure_probability) / 2))
 
     def strategy_of(self, drawing: Drawing, rng: Randomness, /) -> BatchedStrategy:

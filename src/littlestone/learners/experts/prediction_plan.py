@@ -124,7 +124,6 @@ class PredictionPlan:
         self, *, rounds: int, base_mistakes: int, failure_probability: float
     ) -> float:
         """Bound the mistakes on realizable streams, except with ``failure_probability``."""
-        require.open_probability(failure_probability=failure_probability)
         half = failure_probability / 2
         updates = updates_upper_bound(
             copies=self.copies,

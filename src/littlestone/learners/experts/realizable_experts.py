@@ -128,7 +128,6 @@ class RealizableExperts(DrawingRecipe):
 
     def deviation_bound(self, *, failure_probability: float) -> float:
         """Return 0 if the probability suffices for ``loss_bound``, else all rounds."""
-        require.open_probability(failure_probability=failure_probability)
         return 0.0 if failure_probability >= self.failure_probability else float(self.rounds)
 
     def strategy_of(self, drawing: Drawing, rng: Randomness, /) -> "RealizableStrategy":

@@ -17,10 +17,7 @@ from littlestone.learners.experts.protocols import ExpertsRecipe, Strategy
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
-from littlestone.privacy.mechanisms.incremental_selection import (
-    GrowingScores,
-    IncrementalSelection,
-)
+from littlestone.privacy.mechanisms.incremental_selection import GrowingScores, IncrementalSelection
 from littlestone.privacy.rounding import float_at_least, float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
@@ -278,9 +275,7 @@ class DrawingRecipe(ExpertsRecipe, ABC):
         return replace(self, rounds=rounds)
 
     def start(self, *, rng: Randomness) -> ExpertsRun:
-        """Start a run on losses that are passed as arrays."""
         return ExpertsRun(self, rng)
 
     def strategy(self, totals: GrowingScores, rng: Randomness, /) -> Strategy:
-        """Return the strategy that reads ``totals``, before ``begin``."""
         return self.strategy_of(self._selection.start(totals, rng=rng), rng)

@@ -113,7 +113,6 @@ class ShrinkingDartboard(DrawingRecipe):
         Freedman's inequality: a fake switch forgets the past, so no batch moves the expected rest
         by more than batch / fake, and only a switch moves it at all (shrinking_dartboard.md).
         """
-        require.open_probability(failure_probability=failure_probability)
         allowed = failure_probability - self._cap_exceeded()
         if allowed <= 0:
             return float(self.rounds)

@@ -169,7 +169,6 @@ class LazyForestEngine(Engine):
         self._initiate()
 
     def steps(self, xs: Any, ys: Any) -> int:
-        """Take rounds until the published hypothesis changes; return how many."""
         if self.halted:
             return len(ys)
         wrong = np.flatnonzero(self.hypothesis.many(xs) != ys)

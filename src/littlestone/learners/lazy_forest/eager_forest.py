@@ -221,7 +221,6 @@ class EagerForest(Budgeted):
         refuse_too_large(self.plan.trees, self.plan.leaves)
 
     def engine(self, rng: Randomness) -> "EagerForestEngine":
-        """Return the engine, before ``begin``."""
         return EagerForestEngine(self, rng)
 
 

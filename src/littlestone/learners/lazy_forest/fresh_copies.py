@@ -83,7 +83,6 @@ class FreshCopies(Budgeted):
         refuse_too_large(self.plan.trees, self.plan.leaves)
 
     def engine(self, rng: Randomness) -> "FreshCopiesEngine":
-        """Return the engine, before ``begin``."""
         return FreshCopiesEngine(self, rng)
 
 

@@ -260,5 +260,4 @@ rounds. LazyForest.calibrated waits for about 400, 3,100 and 94,000 at dimension
             raise ForestTooLargeError(mistakes=first, slots=self.plan.slots, rounds=self.rounds)
 
     def engine(self, rng: Randomness) -> "LazyForestEngine":
-        """Return the engine, before ``begin``."""
         return LazyForestEngine(self, rng)

@@ -1,21 +1,21 @@
 """Publish every key that is reported often enough: a blocklist over an unbounded universe."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from littlestone import require
 from littlestone.concepts.capabilities import SetsOfKeys
 from littlestone.concepts.classes.sparse_sets import KeySets
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.protocols import ConceptClass, Label, Point
 from littlestone.learners.budgeted import Budgeted
-from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
+from littlestone.learners.counters import CountersEngine
 from littlestone.privacy.mechanisms.first_frequent import FirstFrequent, light_threshold
 from littlestone.randomness import Randomness
-from littlestone.theory.tails import binomial_upper_tail, failures_upper_tail
+from littlestone.theory.tails import binomial_upper_tail, most_failures
 
 _CHANCE: Final = Fraction(1, 100)
 """The largest probability that a listed key is unlisted although nobody complained."""
@@ -38,7 +38,7 @@ class PrivateKeys(Budgeted):
         Guarantee:  (epsilon, delta), conditionally on every prefix; per user
                     (``max_contributions`` examples) by group privacy
         Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer
-        Proof:      algorithm.md
+        Proof:      recipe.md
         Checked:    proofs/promises/PrivateKeys.v, theorem private_keys_private
 
     Mistakes, if the labels fit a set of keys: about 39 for each at epsilon = 1, delta = 1e-6 and
@@ -115,7 +115,7 @@ class PrivateKeys(Budgeted):
         while (keys + again) * self.reports < best:
             left = failure_probability - binomial_upper_tail(again, keys + again, float(_CHANCE))
             if left > 0:
-                noise = _exceeded_with(left * (1 - 1e-9), keys + again, stop)
+                noise = most_failures(left * (1 - 1e-9), keys + again, stop)
                 best = min(best, (keys + again) * self.reports + noise)
             again += 1
         return best
@@ -125,18 +125,43 @@ class PrivateKeys(Budgeted):
         keys = self.concepts.largest_set
         return self._most_mistakes if keys is None else min(bound(keys), self._most_mistakes)
 
-    def engine(self, rng: Randomness, /) -> PrivateKeysEngine:
-        """Return the engine, before ``begin``."""
+    def engine(self, rng: Randomness, /) -> "PrivateKeysEngine":
         return PrivateKeysEngine(self, rng)
 
 
-def _exceeded_with(probability: float, count: int, stop: float) -> int:
-    """Return the least number that ``count`` geometric noises exceed with ``probability``."""
+@dataclass(init=False, eq=False, repr=False)
+class PrivateKeysEngine(CountersEngine):
+    """The gap of an unlisted key counts reports, that of a listed key complaints."""
 
-    def fits(total: int) -> bool:
-        return failures_upper_tail(total, count, stop) <= probability
+    hypothesis: FiniteSupport
 
-    enough = 1
-    while not fits(enough):
-        enough *= 2
-    return bisect_left(range(enough), True, key=fits)
+    def __init__(self, recipe: "PrivateKeys", rng: Randomness) -> None:
+        watch = recipe.watch  # (L1, L4)
+        super().__init__(
+            recipe, rng, query_rate=watch.query_rate, threshold_rate=watch.threshold_rate
+        )
+
+    def begin(self) -> None:
+        """Publish the empty set."""
+        self.begin_counting("counters of all keys")
+        self.hypothesis = FiniteSupport(frozenset())
+
+    def _count_mistake(self, x: Any, y: Label) -> None:
+        self._count(x, not y)
+
+    def _count(self, key: Point, listed: bool) -> None:
+        gap = self._gaps.get(key)
+        if gap is None:
+            assert not listed  # a listed key got its noise when it was listed
+            gap = self._recipe.reports + self._noise.draw(self._coins(key, "reports"))  # (L2)
+        self._gaps[key] = gap - 1  # (L3)
+        self._draw_turn(key, self._round)
+
+    def _accept(self, due: list[Point]) -> None:
+        """List and unlist the keys that are due."""
+        listed = self.hypothesis.positives ^ frozenset(due)  # (L5)
+        for key in filter(listed.__contains__, due):
+            noise = self._noise.draw(self._coins(key, "complaints"))
+            self._gaps[key] = self._recipe.complaints + noise  # (L6)
+            self._draw_turn(key, self._round + 1)
+        self.hypothesis = FiniteSupport(listed)

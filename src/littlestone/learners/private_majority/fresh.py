@@ -57,7 +57,6 @@ class PhasesEngine(Engine):
         return self.ledger.charge(what, self._recipe.per_example, first=self._played + 1)
 
     def step(self, x: Any, y: Label) -> None:
-        """Take one round."""
         self._played += 1
         mistake = self.hypothesis(x) != y
         if mistake:

@@ -92,8 +92,6 @@ class PrivateMajority(Budgeted):
         return self._cost
 
     def mistake_bound(self, *, failure_probability: float) -> float:
-        """Bound the mistakes on realizable streams, except with ``failure_probability``."""
-        require.open_probability(failure_probability=failure_probability)
         if isinstance(self.planned, SampledPlan):
             return sampled_mistakes_upper_bound(
                 self.planned,
@@ -104,7 +102,6 @@ class PrivateMajority(Budgeted):
         return self._fresh_bound(failure_probability)
 
     def expected_mistake_bound(self) -> float:
-        """Bound the mean of the mistakes on realizable streams."""
         if isinstance(self.planned, SampledPlan):
             return super(PrivateMajority, self).expected_mistake_bound()
         return self._fresh_bound(1.0)  # the mean

@@ -1,7 +1,6 @@
 """Proved bounds on the mistakes that counters of witnesses count, with explicit constants."""
 
 import math
-from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import WitnessLoad
-from littlestone.theory.tails import failures_upper_tail
+from littlestone.theory.tails import most_failures
 
 Array = NDArray[np.float64]
 
@@ -27,7 +26,7 @@ class Counted:
     """How far a counter gets before it fires, if it moves as slowly as possible.
 
     Each move draws query noise at least once at the new count. So a counter fires at the latest at
-    the count of one that moves in every round (algorithm.md).
+    the count of one that moves in every round (recipe.md).
     """
 
     query_rate: float
@@ -95,17 +94,7 @@ def rough_upper_bound(parts: tuple[tuple[Counted, int], ...], failure_probabilit
     if not counters:
         return 0.0
     stop = -math.expm1(-min(part.threshold_rate for part, times in parts if times))
-    return fixed + _most_failures(failure_probability / _OUTWARDS, counters, stop)
-
-
-def _most_failures(tail: float, successes: int, stop: float) -> int:
-    """Return the failures before ``successes`` successes that are exceeded with ``tail``."""
-    high = 1
-    while failures_upper_tail(high, successes, stop) > tail:
-        high *= 2
-    return bisect_left(
-        range(high), True, key=lambda k: failures_upper_tail(k, successes, stop) <= tail
-    )
+    return fixed + most_failures(failure_probability / _OUTWARDS, counters, stop)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def misplaced_upper_bound(plan: FreshPlan, places: int, rounds: int) -> float:
     """Bound the probability of a false place, against an adversary that knows the threshold.
 
     The adversary may stop at any count and wait for the counter to fire by chance. Counts are taken
-    in blocks and threshold noise is rounded down to blocks, both in its favour (algorithm.md).
+    in blocks and threshold noise is rounded down to blocks, both in its favour (recipe.md).
     """
     rate = plan.threshold_epsilon
     block = max(1, int(_BLOCK / rate))
@@ -130,14 +130,14 @@ class WitnessPlan:
         return PrivacyGuarantee.rounded_up(epsilon=max(both, Fraction(drawing)))
 
     def expected(self, system: WitnessSystem, rounds: int) -> float:
-        """Bound the mean of the mistakes on realizable streams (algorithm.md)."""
+        """Bound the mean of the mistakes on realizable streams (recipe.md)."""
         counters = self._counters(system)
         each = [one.mean() if one else 0.0 for one in (counters.one, counters.last, counters.place)]
         means = [load.mean(*each) for load in self._loads(system, rounds)]
         return min(float(rounds), max(means))
 
     def bound(self, system: WitnessSystem, rounds: int, failure_probability: float) -> float:
-        """Bound the mistakes, except with ``failure_probability`` (algorithm.md)."""
+        """Bound the mistakes, except with ``failure_probability`` (recipe.md)."""
         loads = self._loads(system, rounds)
         largest = largest_bound(loads, self._counters(system), failure_probability)
         return min(float(rounds), largest)

@@ -213,7 +213,6 @@ class SanitizedBatches(Budgeted):
         return self.plan.expected_regret_bound()
 
     def engine(self, rng: Randomness) -> "SanitizedBatchesEngine":
-        """Return the engine, before ``begin``."""
         return SanitizedBatchesEngine(self.plan, rng)
 
     def _make_plan(self, base: ProperOnlineLearner) -> BatchPlan:

@@ -18,20 +18,14 @@ from littlestone.concepts.protocols import ConceptClass, OnlineClass, Point
 from littlestone.game.protocols import OnlineLearner, OnlineState
 from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.online.standard_optimal import StandardOptimal
-from littlestone.learners.sanitizers.histogram_sanitizer import (
-    HistogramRelease,
-    HistogramSanitizer,
-)
+from littlestone.learners.sanitizers.histogram_sanitizer import HistogramRelease, HistogramSanitizer
 from littlestone.learners.sanitizers.interval_sanitizer import Family, IntervalSanitizer
 from littlestone.learners.sanitizers.protocols import Sanitized, Sanitizer
 from littlestone.learners.sanitizers.realizable_sanitizer import (
     RealizableRelease,
     RealizableSanitizer,
 )
-from littlestone.learners.sanitizers.tree_sanitizer import (
-    CumulativeRelease,
-    TreeSanitizer,
-)
+from littlestone.learners.sanitizers.tree_sanitizer import CumulativeRelease, TreeSanitizer
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.binary_mechanism import DyadicIntervals, Interval
 from littlestone.privacy.mixed_budget import MixedBudget

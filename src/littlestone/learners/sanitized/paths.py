@@ -6,13 +6,13 @@ to list. But experts that share the learner's state, the last switch and the num
 the same future, so one table is enough for them: loss so far -> prior mass.
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from littlestone.concepts.classes.version_spaces import subsets_up_to
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 from littlestone.game.protocols import OnlineLearner, OnlineState
 from littlestone.learners.codec import register
@@ -147,15 +147,6 @@ class Group:
 
 Met = dict[Place, tuple[int, Group]]
 """The groups after a switch time, by place, with their numbers."""
-
-
-def subsets_up_to(size: int, most: int) -> int:
-    """Return how many subsets of ``size`` things have at most ``most`` elements.
-
-    >>> subsets_up_to(5, 2), subsets_up_to(5, 0), subsets_up_to(2, 5)
-    (16, 1, 4)
-    """
-    return sum(math.comb(size, count) for count in range(min(size, most) + 1))
 
 
 def shares_of(count: int) -> list[int]:

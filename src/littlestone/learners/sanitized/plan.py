@@ -7,12 +7,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 from littlestone import require
+from littlestone.concepts.classes.version_spaces import subsets_up_to
 from littlestone.game.protocols import OnlineLearner
 from littlestone.learners.experts.exponential_weights import ExponentialWeights
 from littlestone.learners.experts.lazy_switching import LazySwitching
 from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.sanitized.families import conversion_delta, detection_bound
-from littlestone.learners.sanitized.paths import SLOT_BITS, subsets_up_to
+from littlestone.learners.sanitized.paths import SLOT_BITS
 from littlestone.learners.sanitizers.interval_sanitizer import Family, IntervalSanitizer
 from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee

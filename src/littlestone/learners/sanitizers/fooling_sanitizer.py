@@ -279,7 +279,6 @@ class FoolingSanitizer(PlannedSanitizer):
     def from_plan(
         cls, plan: FoolingPlan, *, concepts: ConceptClass, labelled: bool
     ) -> "FoolingSanitizer":
-        """Return the recipe with the numbers of a plan."""
         return cls(
             concepts=concepts,
             labelled=labelled,

@@ -140,7 +140,6 @@ class IntervalSanitizer(Costed):
         is too short to be released counts in full. For a realizable sanitizer: a concept that holds
         on this many rounds of an interval is flagged in one of its pieces.
         """
-        require.open_probability(failure_probability=failure_probability)
         releases = sum(self.rounds // size for size in self.lengths)
         share = failure_probability / max(releases, 1)
         errors = [

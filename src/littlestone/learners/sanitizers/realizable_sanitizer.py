@@ -157,7 +157,6 @@ class RealizableSanitizer(PlannedSanitizer):
     def from_plan(
         cls, plan: RealizablePlan, *, concepts: ConceptClass, labelled: bool
     ) -> "RealizableSanitizer":
-        """Return the recipe with the numbers of a plan."""
         return cls(
             concepts=concepts,
             labelled=labelled,
@@ -195,7 +194,6 @@ class RealizableSanitizer(PlannedSanitizer):
         return min(1.0, upwards((upper + noise.choose + noise.test + 1) / size))
 
     def budget(self) -> MixedBudget:
-        """Return the costs as a budget."""
         rho = self._choose.zero_concentrated().times(self.rounds).rho
         return MixedBudget(epsilon=self.test_epsilon, rho=rho, delta=self.delta)
 

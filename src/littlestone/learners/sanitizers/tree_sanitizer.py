@@ -201,7 +201,6 @@ class TreeSanitizer(SanitizerRecipe):
         return (self._count.zero_concentrated().times(2 * self.levels),)
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
-        """Bound the error of all estimates for ``size`` examples."""
         require.usual(size=size, failure_probability=failure_probability)
         prefix = self._tree.prefix_error_bound(
             rate=self._count.epsilon, failure_probability=failure_probability

@@ -66,7 +66,6 @@ class AboveThreshold:
         half the probability.
         """
         require.integer(queries=queries, at_least=1)
-        require.open_probability(failure_probability=failure_probability)
         query_scale = (2 if self.monotone else 4) / self.epsilon
         early = query_scale * math.log(2 * queries / failure_probability)
         late = 2 / self.epsilon * math.log(2 / failure_probability)

@@ -97,7 +97,6 @@ class CountAboveThreshold:
         >>> round(recipe.error_bound(rounds=10**5, failure_probability=0.05), 1)
         37.8
         """
-        require.open_probability(failure_probability=failure_probability)
         half = failure_probability / 2
         return self.early_error_bound(
             rounds=rounds, failure_probability=half

@@ -82,7 +82,6 @@ class FirstFrequent:
         ... )
         20
         """
-        require.open_probability(failure_probability=failure_probability)
         return math.ceil(math.log(1 / failure_probability) / self.threshold_rate * (1 + 1e-12))
 
     def start(self, *, rng: Randomness) -> "FirstFrequentRun":

@@ -30,7 +30,6 @@ class LabelWeights(TreeWeights):
     """Logarithms of the weights of each answer and of each question with its subtrees."""
 
     def log_options(self, sample: Sample, depth: int) -> Floats:
-        """Return the weights of each answer and of each question with its possible subtrees."""
         answers = len(sample.counts)
         leaf = -self._eta * np.array([sample.errors(answer) for answer in range(answers)])
         if depth == 0 or not self._count:

@@ -63,7 +63,6 @@ class LaplaceCount:
 
     def error_upper_bound(self, *, failure_probability: float) -> int:
         """Return the smallest n such that abs(noise) > n with at most this probability."""
-        require.open_probability(failure_probability=failure_probability)
         # P(abs(noise) > n) = 2 q**(n+1) / (1 + q) with q = e**(-rate).
         allowed = Fraction(failure_probability) * (1 + exp_lower_bound(-self._rate)) / 2
         steps = ln_upper_bound(1 / allowed) / self._rate

@@ -21,8 +21,7 @@ from littlestone.errors import HorizonExceededError
 from littlestone.learners import codec
 from littlestone.learners.engine import single_rounds
 from littlestone.learners.forms import form_digest
-from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
-from littlestone.learners.private_keys.recipe import PrivateKeys
+from littlestone.learners.private_keys.recipe import PrivateKeys, PrivateKeysEngine
 from littlestone.randomness import Randomness, labelled
 from littlestone.randomness.word_sources import labelled_keys
 from littlestone.runs.fleet.blocks import shard_of

@@ -14,9 +14,8 @@ from littlestone.audit.exact.privacy_curve import privacy_curve
 from littlestone.audit.two_worlds import Subject, World
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.hypotheses.tables import TableHypothesis
-from littlestone.lab.private_teachers.algorithm import PrivateTeachersEngine
 from littlestone.lab.private_teachers.plan import TeachersPlan, plan_teachers
-from littlestone.lab.private_teachers.recipe import PrivateTeachers
+from littlestone.lab.private_teachers.recipe import PrivateTeachers, PrivateTeachersEngine
 from littlestone.learners.batch.proper_step import irreducible_parts
 from littlestone.randomness import Randomness, seeded
 from littlestone.theory.realizable_bounds import mistakes_upper_bound, sharp_slots_upper_bound

@@ -17,7 +17,7 @@ from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, LittlestoneError
 from littlestone.game.adversaries.mistake_forcing import MistakeForcing
-from littlestone.learners.experts.prediction_game import play_predictions
+from littlestone.learners.experts.play_experts import play_predictions
 from littlestone.learners.experts.prediction_plan import PredictionPlan
 from littlestone.learners.experts.private_prediction import PredictionRun, PrivatePrediction
 from littlestone.randomness import seeded

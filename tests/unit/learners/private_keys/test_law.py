@@ -1,4 +1,4 @@
-"""The theorem of private_keys/algorithm.md by exact laws, and the engine against the plain one."""
+"""The theorem of private_keys/recipe.md by exact laws, and the engine against the plain one."""
 
 import itertools
 import math

@@ -12,15 +12,15 @@ from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.schema import Schema
-from littlestone.learners.private_linear import algorithm
-from littlestone.learners.private_linear.algorithm import (
+from littlestone.learners.private_linear import recipe
+from littlestone.learners.private_linear.features import Features
+from littlestone.learners.private_linear.recipe import (
     GRID,
     LARGEST,
+    PrivateLinear,
     PrivateLinearEngine,
     gradients,
 )
-from littlestone.learners.private_linear.features import Features
-from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.randomness import seeded
 
 SCHEMA = Schema.from_mapping(
@@ -171,7 +171,7 @@ def test_an_order_that_depends_on_the_other_rows_is_noticed(
         terms = np.broadcast_to(others, rows.shape) * rows
         return np.add.accumulate(terms[:, :: 1 if len(rows) % 2 else -1], axis=1)[:, -1]
 
-    monkeypatch.setattr(algorithm, "_dots", dots)
+    monkeypatch.setattr(recipe, "_dots", dots)
     assert moved_gradients() > 100
 
 

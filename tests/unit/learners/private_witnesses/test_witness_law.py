@@ -1,4 +1,4 @@
-"""The theorem of private_witnesses/algorithm.md by exact laws; the engine against the plain one."""
+"""The theorem of private_witnesses/recipe.md by exact laws; the engine against the plain one."""
 
 import itertools
 import math
