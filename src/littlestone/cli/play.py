@@ -260,9 +260,9 @@ def arena(
         return
     # Only pages need the extra `serve`.
     from littlestone.http.arena import arena_application
-    from littlestone.http.server import listening
+    from littlestone.http.server import server
 
-    service = listening(arena_application(), host="127.0.0.1", port=port)
+    service = server(arena_application(), port=port)
     typer.echo(f"http://127.0.0.1:{service.port}/arena  (Ctrl-C stops)")
     service.run()
 

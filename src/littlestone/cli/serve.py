@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from littlestone.http import app
 from littlestone.http.client import start_demo
 from littlestone.http.limits import MOST_CONNECTIONS
 from littlestone.http.server import is_loopback, log_as_json, server
@@ -91,18 +92,21 @@ def run(
         fleet = FleetRoutes(dsn)
     if log == "json":
         log_as_json()
-    service = server(
+    application = app.application(
         store,
         tokens,
+        hosts=(host, *(name or ())),
+        fleet=fleet,
+        book=None if book is None else Book(book),
+        adopt=adopt or (),
+    )
+    service = server(
+        application,
         host=host,
         port=port,
         certificate=tls_cert,
         private_key=tls_key,
-        hosts=tuple(name or ()),
-        fleet=fleet,
         connections=connections,
-        book=None if book is None else Book(book),
-        adopt=adopt or (),
     )
     # The address and the folder are locked, so tokens may be shown and used.
     if made:

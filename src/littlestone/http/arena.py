@@ -16,15 +16,13 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from littlestone.http import pages, wire
 from littlestone.http.arena_page import about_page, fool_page, tell_page
-from littlestone.http.limits import Guarded, body_of
+from littlestone.http.limits import body_of, guards
 from littlestone.http.openapi import Endpoint
 from littlestone.http.pages import login_page
 from littlestone.http.service import Role
@@ -192,6 +190,11 @@ class Arena:
         telling, lock = found(self.telling, request)
         return answered({"truth": await _played(telling.reveal, lock)})
 
+    knows: Final = None  # no request needs a token
+
+    def lock(self) -> None:
+        """Do nothing: the arena has no store."""
+
     def stop(self) -> None:
         """Do nothing: the arena has nothing to save."""
 
@@ -227,36 +230,15 @@ async def _played(move: Callable[[], Any], lock: AbstractContextManager[Any] = _
         raise HTTPException(422, str(refusal)) from None
 
 
-_MOVES: Final = (404, 413, 415, 422)
 ENDPOINTS: Final = (
-    Endpoint("POST", "/arena/scores", Role.READER, Arena.scores, FoolIn, statuses=(413, 415, 422)),
-    Endpoint(
-        "POST",
-        "/arena/games/fool",
-        Role.READER,
-        Arena.fool,
-        FoolIn,
-        statuses=(413, 415, 422),
-        success=201,
-    ),
-    Endpoint(
-        "POST", "/arena/games/fool/{id}", Role.READER, Arena.play_rounds, ExampleIn, statuses=_MOVES
-    ),
-    Endpoint("GET", "/arena/games/fool/{id}/game.json", Role.READER, Arena.record, statuses=(404,)),
-    Endpoint(
-        "POST",
-        "/arena/games/tell",
-        Role.READER,
-        Arena.tell,
-        TellIn,
-        statuses=(413, 415, 422),
-        success=201,
-    ),
-    Endpoint(
-        "POST", "/arena/games/tell/{id}", Role.READER, Arena.make_moves, MovesIn, statuses=_MOVES
-    ),
-    Endpoint("POST", "/arena/games/tell/{id}/restart", Role.READER, Arena.restart, statuses=(404,)),
-    Endpoint("POST", "/arena/games/tell/{id}/reveal", Role.READER, Arena.reveal, statuses=(404,)),
+    Endpoint("POST", "/arena/scores", Role.READER, Arena.scores, FoolIn),
+    Endpoint("POST", "/arena/games/fool", Role.READER, Arena.fool, FoolIn, success=201),
+    Endpoint("POST", "/arena/games/fool/{id}", Role.READER, Arena.play_rounds, ExampleIn),
+    Endpoint("GET", "/arena/games/fool/{id}/game.json", Role.READER, Arena.record),
+    Endpoint("POST", "/arena/games/tell", Role.READER, Arena.tell, TellIn, success=201),
+    Endpoint("POST", "/arena/games/tell/{id}", Role.READER, Arena.make_moves, MovesIn),
+    Endpoint("POST", "/arena/games/tell/{id}/restart", Role.READER, Arena.restart),
+    Endpoint("POST", "/arena/games/tell/{id}/reveal", Role.READER, Arena.reveal),
 )
 PAGES: Final = {"/arena": fool_page, "/arena/tell": tell_page, "/arena/about": about_page}
 
@@ -290,24 +272,12 @@ def arena_application() -> Starlette:
     arena = Arena()
     app = Starlette(
         routes=[
-            Route("/", _to_the_arena),
+            Route("/", RedirectResponse("/arena")),
             *arena_routes(arena, lambda _: None),
             Route("/static/{name}", pages.asset),
         ],
-        middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=["localhost", "127.0.0.1", "[::1]"]),
-            Middleware(Guarded),
-        ],
-        exception_handlers={HTTPException: _refusal},
+        middleware=guards(),
+        exception_handlers={HTTPException: wire.refused},
     )
     app.state.service = arena
     return app
-
-
-async def _to_the_arena(_: Request) -> Response:
-    return RedirectResponse("/arena")
-
-
-async def _refusal(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, HTTPException)
-    return answered(wire.ErrorOut(str(problem.detail)), problem.status_code)

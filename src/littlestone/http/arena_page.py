@@ -1,12 +1,11 @@
 """Build the pages of the arena from the static files beside this module."""
 
 from html import escape
-from importlib.resources import files
 from typing import Final
 
 from starlette.responses import Response
 
-from littlestone.http.pages import page
+from littlestone.http.pages import STATIC, page
 from littlestone.lab.arena.boards import BOARDS, EPSILONS, NAMES
 from littlestone.lab.arena.telling import SUSPECTS
 
@@ -75,7 +74,7 @@ def about_page() -> Response:
 
 
 def _text(name: str) -> str:
-    return (files("littlestone.http") / "static" / f"{name}.html").read_text(encoding="utf-8")
+    return (STATIC / f"{name}.html").read_text(encoding="utf-8")
 
 
 def _page(name: str, body: str, script: str | None) -> Response:

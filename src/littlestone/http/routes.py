@@ -5,6 +5,7 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -104,12 +105,8 @@ async def _visible_after(thread: RunThread, after: int, page: int) -> list[Any]:
         newest = thread.visible.newest
         assert newest is not None
         most = min(page, newest.release.number - after)
-        found = await thread.ask(partial(_logged, after=after, most=most))
+        found = await thread.ask(lambda run: list(islice(run.releases(after=after), most)))
     return found[:page]
-
-
-def _logged(run: Any, *, after: int, most: int) -> list[Any]:
-    return [release for _, release in zip(range(most), run.releases(after=after), strict=False)]
 
 
 async def _sent(

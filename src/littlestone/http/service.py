@@ -241,6 +241,10 @@ class Service:
     readers: int = 0
     telemetry: Telemetry = field(default_factory=Telemetry)
 
+    def lock(self) -> None:
+        """Lock the store, so that no second service uses it."""
+        self.runs.lock()
+
     def stop(self) -> None:
         """Tell every stream to end; safe to call from a signal or another thread."""
         if self.loop is not None:

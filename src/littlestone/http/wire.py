@@ -304,6 +304,13 @@ def answered(content: Any, status: int = 200, headers: dict[str, str] | None = N
     return Response(body, status, headers, media_type="application/json")
 
 
+async def refused(_: Any, problem: Exception) -> Response:
+    """Answer a request that was rejected by an ``HTTPException``."""
+    assert isinstance(problem, HTTPException)
+    headers = dict(problem.headers or {})
+    return answered(ErrorOut(str(problem.detail)), problem.status_code, headers)
+
+
 def decoded(body: bytes, kind: type[Decoded]) -> Decoded:
     """Decode a JSON body, or raise 422 with the reason."""
     try:
