@@ -49,12 +49,9 @@ def run(
         budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
         recipe = learner_named(learner, class_named(concepts), **budget)
         with round_bar(runs, "auditing", quiet=as_json) as progress:
-            found = audit_learner(
-                recipe, runs=runs, rng=rng, progress=None if progress is None else progress
-            )
-        _print_report(
-            found, as_json, "one example is replaced, at several moments; it may be too weak"
-        )
+            found = audit_learner(recipe, runs=runs, rng=rng, progress=progress)
+        note = "one example is replaced, at several moments; it may be too weak"
+        _print_report(found, as_json, note)
     elif broken is not None:
         control = lookup(CONTROLS, broken, kind="broken mechanism")
         note = f"the bug: {control.bug}"
@@ -76,11 +73,7 @@ def _one(
 ) -> None:
     with round_bar(runs, "auditing", quiet=as_json) as progress:
         report = audit(
-            subject,
-            adversary,
-            runs=runs,
-            rng=rng,
-            progress=None if progress is None else lambda done, _: progress(done),
+            subject, adversary, runs=runs, rng=rng, progress=lambda done, _: progress(done)
         )
     _print_report(report, as_json, note)
 

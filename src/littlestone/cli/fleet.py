@@ -1,7 +1,7 @@
 """Implement ``littlestone fleet …``: a learner for each key, in PostgreSQL."""
 
 import sys
-import time
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -30,12 +30,8 @@ from littlestone.runs.intake.readers import Columns
 from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
 
-app = typer.Typer(
-    name="fleet",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Run a learner for each of millions of keys, or one blocklist, on PostgreSQL or Spark.",
+app = shared.group(
+    "fleet", "Run a learner for each of millions of keys, or one blocklist, on PostgreSQL or Spark."
 )
 app.add_typer(fleet_spark.app)
 app.add_typer(fleet_blocklist.app)
@@ -128,21 +124,18 @@ def work(
         terms = database.terms_of(connection)
         recipe, known = recipe_of(terms), secret_of(secret, terms.fingerprint)
         mark = HighWater(shared.mark_of(secret), terms.identity, create=adopt)
-        worker, taken, reported = Worker(connection, terms, recipe, known, mark), 0, set[str]()
-        try:
-            while True:
-                taken += (some := worker.work())
-                for name in worker.refused.keys() - reported:
-                    typer.echo(worker.refused[name], err=True)
-                reported = set(worker.refused)
-                if not some and until_empty and not database.status(connection)["waiting"]:
-                    break
-                if not some:
-                    time.sleep(pause)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            mark.close()
+        worker, reported = Worker(connection, terms, recipe, known, mark), set[str]()
+
+        def turn() -> int:
+            taken = worker.work()
+            for name in worker.refused.keys() - reported:
+                typer.echo(worker.refused[name], err=True)
+            reported.clear()
+            reported.update(worker.refused)
+            return taken
+
+        status = partial(database.status, connection)
+        taken = shared.work_on(turn, status, mark, until_empty=until_empty, pause=pause)
         typer.echo(f"{taken:,} events taken")
         worker.raise_refused()
 

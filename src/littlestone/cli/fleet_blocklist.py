@@ -1,7 +1,7 @@
 """Implement ``littlestone fleet blocklist …``: one private list of keys, on many machines."""
 
 import sys
-import time
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -33,13 +33,9 @@ from littlestone.runs.intake.users import promise_of
 from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
 
-app = typer.Typer(
-    name="blocklist",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Run one private blocklist in PostgreSQL, split into parts: "
-    "init, put, work, status, releases.",
+app = shared.group(
+    "blocklist",
+    "Run one private blocklist in PostgreSQL, split into parts: init, put, work, status, releases.",
 )
 
 
@@ -130,18 +126,9 @@ def work(
         known = secret_of(secret, terms.fingerprint)
         mark = HighWater(shared.mark_of(secret), terms.identity, create=adopt)
         worker = blocklist.PartWorker(connection, terms.recipe, known, mark)
-        try:
-            while True:
-                if worker.work():
-                    continue
-                if until_empty and not blocklist.status(connection)["waiting"]:
-                    break
-                time.sleep(pause)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            mark.close()
-        typer.echo(f"{blocklist.status(connection)['rounds']:,} rounds published")
+        status = partial(blocklist.status, connection)
+        shared.work_on(worker.work, status, mark, until_empty=until_empty, pause=pause)
+        typer.echo(f"{status()['rounds']:,} rounds published")
 
 
 @app.command()

@@ -3,7 +3,8 @@
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,42 @@ def connected(dsn: str) -> "Iterator[psycopg.Connection[Any]]":
     """Connect to a database, and report its errors in one line."""
     with refusing_errors(), connect(dsn) as connection:
         yield connection
+
+
+def group(name: str, words: str) -> typer.Typer:
+    """Return a group of commands; ``words`` is its help."""
+    return typer.Typer(
+        name=name,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        help=words,
+    )
+
+
+def work_on(
+    work: Callable[[], int],
+    status: Callable[[], Mapping[str, int]],
+    mark: HighWater,
+    *,
+    until_empty: bool,
+    pause: float,
+) -> int:
+    """Work until Ctrl-C, or until no event is waiting; close the mark; return how much was done."""
+    done = 0
+    try:
+        while True:
+            done += (some := work())
+            if some:
+                continue
+            if until_empty and not status()["waiting"]:
+                break
+            time.sleep(pause)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        mark.close()
+    return done
 
 
 def print_progress(terms: Terms, found: dict[str, int], as_json: bool) -> None:

@@ -18,12 +18,9 @@ from littlestone.runs.fleet.spark_folder import NOT_COUNTED, REFUSED, RELEASED, 
 from littlestone.runs.fleet.terms import Terms, recipe_of, require_shards
 from littlestone.runs.intake.readers import Columns
 
-app = typer.Typer(
-    name="spark",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Run a fleet on Apache Spark, with states in a checkpoint: init, work, status, releases.",
+app = shared.group(
+    "spark",
+    "Run a fleet on Apache Spark, with states in a checkpoint: init, work, status, releases.",
 )
 
 _MOST_NAMED = 10

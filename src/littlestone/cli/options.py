@@ -1,7 +1,7 @@
 """Share options between commands, and the request that some of them build."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import wraps
 from inspect import Signature, signature
 from pathlib import Path
@@ -86,17 +86,8 @@ class FormOptions:
 
     def form(self, *, complete: bool = True) -> Form:
         """Return what the readers need."""
-        return Form(
-            delimiter=self.delimiter,
-            encoding=self.encoding,
-            header=not self.no_header,
-            complete=complete,
-            decimal=self.decimal,
-            thousands=self.thousands,
-            date_format=self.date_format,
-            units=self.units,
-            skip=self.skip,
-        )
+        said = asdict(self)
+        return Form(header=not said.pop("no_header"), complete=complete, **said)
 
 
 Check = Annotated[

@@ -192,8 +192,7 @@ def demo(
                 if foe == FOES[0]:
                     games[spec, name] = transcript
                 cells.append(f"{transcript.mistakes:,}")
-                if progress is not None:
-                    progress(next(played))
+                progress(next(played))
             private = LEARNERS[name].private
             floor = _floor(learner, concepts, rounds)
             if (spec, name) == (STORY, PRIVATE):
@@ -275,8 +274,7 @@ def _match(path: Path, learner: str, wanted: str, games: int, seed: int | None) 
     play, about = player_from(path), telling.about()
     with round_bar(games, "playing") as progress:
         for score in matches(telling, play, games):
-            if progress is not None:
-                progress(score["games"])
+            progress(score["games"])
     score = telling.score()
     Console().print(
         f"{about['title']}\n{score['right']} guesses right, {score['wrong']} wrong in "
