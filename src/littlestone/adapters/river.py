@@ -168,7 +168,7 @@ class PrivateClassifier(base.Classifier):
         """Learn from one labelled record."""
         point, number = self._reader(x), label_number(self._numbers, y)
         if self._run is None or not self._run.rounds_played:
-            warn_of_fitted_steps(self, _fitted_before)
+            warn_of_fitted_steps(self, compose.Pipeline, fitted_steps)
         self.run.take(point, number)
         self._releases.add(self.run.rounds_played, self.run.hypothesis)
 
@@ -269,11 +269,3 @@ def _learning(name: str, step: Any) -> list[str]:
         return [found for key, part in step.steps.items() for found in _learning(str(key), part)]
     stateless = type(step).learn_one is base.Transformer.learn_one
     return [] if stateless else [name]
-
-
-def _fitted_before(caller: Any, classifier: PrivateClassifier) -> list[str]:
-    """Return what ``caller`` learns, if it is a pipeline that ends with ``classifier``."""
-    last = caller
-    while isinstance(last, compose.Pipeline):
-        last = list(last.steps.values())[-1]
-    return fitted_steps(caller) if last is classifier else []

@@ -225,19 +225,28 @@ class PromiseWarning(UserWarning):
     """Something around a private classifier publishes what its promise does not cover."""
 
 
-def warn_of_fitted_steps(model: Any, fitted_steps: Callable[[Any, Any], Sequence[str]]) -> None:
-    """Find a pipeline that is feeding ``model``, and warn of what it learns.
+def warn_of_fitted_steps(
+    model: Any, pipeline: type[Any], fitted_steps: Callable[[Any], Sequence[str]]
+) -> None:
+    """Find a pipeline that ends with ``model`` and is feeding it, and warn of what it learns.
 
     A pipeline passes rows and does not identify itself, so it is searched among the callers. Rows
     that were transformed before cannot be detected.
+
+    Args:
+        model: The classifier.
+        pipeline: The type of pipelines, whose ``steps`` are names and models.
+        fitted_steps: Returns the steps of a pipeline that learn.
     """
     frame = sys._getframe(1)
     for _ in range(_DEEPEST):
         if frame.f_back is None:
             return
         frame = frame.f_back
-        found = fitted_steps(frame.f_locals.get("self"), model)
-        if found:
+        caller = last = frame.f_locals.get("self")
+        while isinstance(last, pipeline):
+            last = list(dict(last.steps).values())[-1]
+        if last is model and (found := fitted_steps(caller)):
             warnings.warn(
                 f"the promise is void: the pipeline learns {', '.join(map(repr, found))} from the "
                 f"same rows, without noise, and every prediction shows it. Only fixed maps of one "

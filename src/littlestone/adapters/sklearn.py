@@ -140,7 +140,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Start a new run, with a new budget, and learn from each row once, in order."""
-        warn_of_fitted_steps(self, _fitted_before)
+        warn_of_fitted_steps(self, Pipeline, fitted_steps)
         known = {name: self.__dict__[name] for name in _SHAPE if name in self.__dict__}
         try:
             columns, targets = self._validated(X, y, self._declared(), reset=True)
@@ -154,7 +154,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: N803
         """Continue the run, or start one, and learn from each row once, in order."""
         if not hasattr(self, "run_"):
-            warn_of_fitted_steps(self, _fitted_before)
+            warn_of_fitted_steps(self, Pipeline, fitted_steps)
             columns, targets = self._validated(X, y, self._declared(), reset=True)
             declared = self.classes if classes is None else _sorted(classes)
             return self._begin(columns, targets, declared, unplanned=ROUNDS)
@@ -393,14 +393,6 @@ def _learning(name: str, step: Any) -> list[str]:
     if parts is not None:
         return [found for inner, part in parts for found in _learning(inner, part)]
     return [name] if get_tags(step).requires_fit else []
-
-
-def _fitted_before(caller: Any, classifier: PrivateClassifier) -> list[str]:
-    """Return what ``caller`` fits, if it is a pipeline that ends with ``classifier``."""
-    last = caller
-    while isinstance(last, Pipeline):
-        last = last.steps[-1][1]
-    return fitted_steps(caller) if last is classifier else []
 
 
 def _sorted(classes: Any) -> list[Any]:

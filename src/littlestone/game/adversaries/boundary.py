@@ -238,23 +238,21 @@ class _ContradictionAttack(_Thinking):
 
 ADVERSARIES = (
     AdversaryEntry(
-        name="boundary",
-        build=Boundary,
-        summary="adaptive: plays where the published hypothesis changes its label",
+        "boundary", Boundary, "adaptive: plays where the published hypothesis changes its label"
     ),
     AdversaryEntry(
-        name="noisy-boundary",
-        build=NoisyBoundary,
-        summary="agnostic, adaptive: plays where the hypothesis errs, with noisy labels",
+        "noisy-boundary",
+        NoisyBoundary,
+        "agnostic, adaptive: plays where the hypothesis errs, with noisy labels",
     ),
     AdversaryEntry(
-        name="free-labels",
-        build=FreeLabels,
-        summary="agnostic, adaptive: always the label that the hypothesis does not have",
+        "free-labels",
+        FreeLabels,
+        "agnostic, adaptive: always the label that the hypothesis does not have",
     ),
     AdversaryEntry(
-        name="contradiction",
-        build=Contradiction,
-        summary="agnostic, adaptive: the unlikelier label at one point, again and again",
+        "contradiction",
+        Contradiction,
+        "agnostic, adaptive: the unlikelier label at one point, again and again",
     ),
 )

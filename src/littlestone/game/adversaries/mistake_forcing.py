@@ -221,21 +221,19 @@ class _Rotation:
 
 ADVERSARIES = (
     AdversaryEntry(
-        name="mistake-forcing",
-        build=MistakeForcing,
-        summary="adaptive: forces a mistake whenever a consistent concept allows one",
+        "mistake-forcing",
+        MistakeForcing,
+        "adaptive: forces a mistake whenever a consistent concept allows one",
+    ),
+    AdversaryEntry("shattered-tree", ShatteredTree, "adaptive: walks down a shattered tree"),
+    AdversaryEntry(
+        "coin-tree",
+        CoinTree,
+        "oblivious: walks down a shattered tree by coins, each vertex many times",
     ),
     AdversaryEntry(
-        name="shattered-tree", build=ShatteredTree, summary="adaptive: walks down a shattered tree"
-    ),
-    AdversaryEntry(
-        name="coin-tree",
-        build=CoinTree,
-        summary="oblivious: walks down a shattered tree by coins, each vertex many times",
-    ),
-    AdversaryEntry(
-        name="frequent-killer",
-        build=FrequentKiller,
-        summary="adaptive: attacks the hypotheses published so far in turn",
+        "frequent-killer",
+        FrequentKiller,
+        "adaptive: attacks the hypotheses published so far in turn",
     ),
 )

@@ -179,18 +179,10 @@ class Drifting:
 
 ADVERSARIES = (
     AdversaryEntry(
-        name="hidden-ones",
-        build=HiddenOnes,
-        summary="oblivious: zeros at fresh points, and ones for a while at a random time",
+        "hidden-ones",
+        HiddenOnes,
+        "oblivious: zeros at fresh points, and ones for a while at a random time",
     ),
-    AdversaryEntry(
-        name="random",
-        build=RandomStream,
-        summary="oblivious: random points labelled by one concept",
-    ),
-    AdversaryEntry(
-        name="drifting",
-        build=Drifting,
-        summary="agnostic: the labelling concept changes on a schedule",
-    ),
+    AdversaryEntry("random", RandomStream, "oblivious: random points labelled by one concept"),
+    AdversaryEntry("drifting", Drifting, "agnostic: the labelling concept changes on a schedule"),
 )

@@ -173,13 +173,13 @@ def _flipped_steps(hypothesis: Hypothesis, points: Iterable[Any], n: int) -> Ste
 
 ADVERSARIES = (
     AdversaryEntry(
-        name="spread-mistakes",
-        build=SpreadMistakes,
-        summary="adaptive: forces mistakes and never repeats a point where it can avoid it",
+        "spread-mistakes",
+        SpreadMistakes,
+        "adaptive: forces mistakes and never repeats a point where it can avoid it",
     ),
     AdversaryEntry(
-        name="keep-dimension",
-        build=KeepDimension,
-        summary="adaptive: keeps the version space's dimension as high as it can",
+        "keep-dimension",
+        KeepDimension,
+        "adaptive: keeps the version space's dimension as high as it can",
     ),
 )

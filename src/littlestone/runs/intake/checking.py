@@ -14,7 +14,7 @@ from typing import Any, Final
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import Domain
 from littlestone.concepts.schema import Buckets
-from littlestone.runs.intake.cells import CellReader, LabelReader, Misfit, is_empty
+from littlestone.runs.intake.cells import CellReader, Misfit, is_empty
 from littlestone.runs.intake.form import BadRow, Form, Row, shown
 from littlestone.runs.intake.lines import NOT_CSV
 from littlestone.runs.intake.looks import (
@@ -34,7 +34,7 @@ from littlestone.runs.intake.looks import (
     mistyped,
     number_fix,
 )
-from littlestone.runs.intake.readers import Columns, point_reader, user_of
+from littlestone.runs.intake.readers import Columns, label_reader, point_reader, user_of
 
 _EXAMPLES: Final = 3
 _OWN: Final = 'missing = "own value"'
@@ -233,13 +233,7 @@ def _noted(findings: Findings, name: str, reason: str) -> Problem:
 
 def _readers(domain: Domain | None, columns: Columns, form: Form) -> list[tuple[str, Reader]]:
     """Return a reader for each needed column, in their order."""
-    label = LabelReader(
-        columns.label,
-        positive=columns.positive,
-        at_least=columns.at_least,
-        domain=domain,
-        form=form,
-    )
+    label = label_reader(domain, columns, form)
     readers: list[tuple[str, Reader]] = [(columns.label, label.one)] if columns.label else []
     if columns.identity is not None:
         readers.append((columns.identity, lambda value: None))

@@ -152,7 +152,7 @@ def _block_reader(
     concepts: ConceptClass, columns: Columns, *, at_once: bool, form: Form | None
 ) -> Callable[[Iterator[Row]], Iterator[Item]]:
     points = point_reader(concepts.domain, columns.feature, form)
-    labels = _label_reader(concepts.domain, columns, form)
+    labels = label_reader(concepts.domain, columns, form)
     instead = _stand_in(concepts.domain)
     few = partial(_events, points=points, labels=labels, columns=columns, instead=instead)
     if not at_once or not isinstance(concepts.domain, Records):
@@ -161,7 +161,15 @@ def _block_reader(
 
     def many(found: Iterator[Row]) -> Iterator[Item]:
         chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
-        return chain.from_iterable(_bulk(chunk, reader, few) for chunk in chunks)
+        return chain.from_iterable(bulk(chunk) for chunk in chunks)
+
+    def bulk(chunk: list[Row]) -> Iterable[Item]:
+        """Read rows in bulk; find those that may not fit by halving, and read them one by one."""
+        if len(chunk) < _FEW:
+            return few(chunk)
+        return by_halving(
+            chunk, reader, lambda rows, _: few(rows), refusals=(Exception,), least=_FEW - 1
+        )
 
     return many
 
@@ -258,19 +266,6 @@ AtOnce = Callable[[Sequence[Row]], Sequence[Item]]
 """Returns the events of rows that all fit; an exception if one may not."""
 
 
-def _bulk(
-    chunk: list[Row], at_once: AtOnce, few: Callable[[Iterable[Row]], Iterator[Item]]
-) -> Iterable[Item]:
-    """Read rows in bulk; find those that may not fit by halving, and read them one by one."""
-
-    def refused(rows: Sequence[Row], refusal: Exception) -> Iterator[Item]:
-        return few(rows)
-
-    if len(chunk) < _FEW:
-        return few(chunk)
-    return by_halving(chunk, at_once, refused, refusals=(Exception,), least=_FEW - 1)
-
-
 def _columns_reader(
     domain: Records, labels_of: LabelReader, columns: Columns, form: Form | None
 ) -> AtOnce:
@@ -296,7 +291,8 @@ def _columns_reader(
     return at_once
 
 
-def _label_reader(domain: Domain, columns: Columns, form: Form | None) -> LabelReader:
+def label_reader(domain: Domain | None, columns: Columns, form: Form | None) -> LabelReader:
+    """Return a reader of the column with the label."""
     return LabelReader(
         columns.label,
         positive=columns.positive,

@@ -59,11 +59,7 @@ def rows(
     if source == "-":
         lines = ended(decoded(standard_input, form), form, position)
         return _piped(lines, needed, form, always)
-    path = Path(source)
-    if not path.exists():
-        raise ValueError(f"there is no file {source!r}")
-    if path.is_dir():
-        raise ValueError(f"{source!r} is a folder; give one of its files")
+    path = _existing(source)
     if is_live(source):
         return _piped(lines_of(path, form, position), needed, form, always)
     if path.suffix == ".parquet":
@@ -88,11 +84,7 @@ def header(source: str, form: Form) -> list[str]:
 
 def dialect_of(source: str, needed: Sequence[str], form: Form) -> tuple[str | None, list[str]]:
     """Return the delimiter of a CSV, by its header, and the names of the columns."""
-    path = Path(source)
-    if not path.exists():
-        raise ValueError(f"there is no file {source!r}")
-    if path.is_dir():
-        raise ValueError(f"{source!r} is a folder; give one of its files")
+    path = _existing(source)
     if path.suffix == ".parquet":
         return None, parquet_names(path)
     kind, form = _kind(path, form)
@@ -104,6 +96,15 @@ def dialect_of(source: str, needed: Sequence[str], form: Form) -> tuple[str | No
     if not names:
         raise ValueError(f"the first rows of {source!r} have no names")
     return None, names
+
+
+def _existing(source: str) -> Path:
+    path = Path(source)
+    if not path.exists():
+        raise ValueError(f"there is no file {source!r}")
+    if path.is_dir():
+        raise ValueError(f"{source!r} is a folder; give one of its files")
+    return path
 
 
 def _kind(path: Path, form: Form) -> tuple[str, Form]:
