@@ -280,7 +280,7 @@ def baselines(run: DurableRun) -> str:
 async def look_at_all(service: Service, request: Request) -> Response:
     """Show the runs that the token may read, or the login page."""
     found = service.tokens.entries_of(token_of(request))
-    every = sorted([*service.runs, *service.runs.unreadable])
+    every = service.runs.names
     named = [name for name in every if service.tokens.allow(found, Role.READER, name)]
     if not named and not service.may(request, Role.READER):
         return login_page("This token is a writer’s: it reads nothing." if found else "")
@@ -308,7 +308,7 @@ async def look_at(service: Service, request: Request) -> Response:
         return login_page()
     shown, recipe = service.shown(request), service.recipe(request)
     run = described(service, request.path_params["run"])
-    promised = wire.guarantee_out(service.runs.terms(run.name), recipe)
+    promised = wire.guarantee_out(service.runs.hosted[run.name].terms, recipe)
     owner = service.may(request, Role.OWNER)
     domain = recipe.concepts.domain
     address = str(request.base_url).rstrip("/")

@@ -110,9 +110,7 @@ class Tokens:
             f"{entry.role} {entry.run} {entry.holder} {entry.digest.hex()}\n"
             for entry in self.entries
         )
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "w", encoding="ascii") as stream:
-            stream.write(text)
+        _write_new(path, text)
 
     def allow(self, entries: Iterable[TokenEntry], role: Role, run: str) -> bool:
         """Return whether a token with these entries allows this role on this run."""
@@ -146,9 +144,13 @@ def save_each(tokens: Mapping[Role, str], folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for role, token in tokens.items():
         (folder / role).unlink(missing_ok=True)  # it may be a link, or others may read it
-        file = os.open(folder / role, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "w", encoding="ascii") as stream:
-            stream.write(token)
+        _write_new(folder / role, token)
+
+
+def _write_new(path: Path, text: str) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(file, "w", encoding="ascii") as stream:
+        stream.write(text)
 
 
 def _entries(path: Path) -> Iterator[TokenEntry]:
@@ -288,9 +290,9 @@ class Service:
     def run_thread(self, request: Request) -> RunThread:
         """Return the thread of the run that the path names; the run must be open."""
         name = request.path_params["run"]
-        thread = self.runs.threads.get(name)
-        if thread is not None and thread.failure is None:
-            return thread
+        found = self.runs.hosted.get(name)
+        if found is not None and found.thread.failure is None:
+            return found.thread
         try:
             return self.runs.usable(name)
         except KeyError:
@@ -298,7 +300,7 @@ class Service:
 
     def recipe(self, request: Request) -> PrivateLearner:
         """Return the learner of the run that the path names."""
-        return self.runs.recipe(request.path_params["run"])
+        return self.runs.hosted[request.path_params["run"]].recipe
 
     def shown(self, request: Request) -> Shown:
         """Return the release that readers see."""
@@ -323,10 +325,10 @@ def described(service: Service, name: str) -> wire.RunOut:
     runs = service.runs
     if name in runs.unreadable:
         return wire.RunOut(name, "broken")
-    terms, recipe, thread = runs.terms(name), runs.recipe(name), runs.threads[name]
+    terms, recipe, thread, adopted = runs.hosted[name]
     state: wire.State = "open" if thread.failure is None else "broken"
     state = "opening" if thread.opening else state
-    return wire.run_out(terms, recipe, thread.visible.newest, state, runs.adopted(name))
+    return wire.run_out(terms, recipe, thread.visible.newest, state, adopted)
 
 
 EXPECTED: Final = (HTTPException, Overloaded, Unavailable, LittlestoneError, ClientDisconnect)
@@ -360,7 +362,7 @@ def route(
             return wire.answered(wire.ErrorOut("internal error of the service; see its log"), 500)
         finally:
             run = request.path_params.get("run", "")
-            known = run if run in service.runs.threads else ""  # a path may contain any text
+            known = run if run in service.runs.hosted else ""  # a path may contain any text
             service.telemetry.observe(method, path, status, time.perf_counter() - begun, known)
 
     return Route(path, guarded, methods=[method])

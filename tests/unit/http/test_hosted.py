@@ -223,7 +223,7 @@ def test_a_run_comes_back_when_a_command_has_read_its_store(
     monkeypatch.setattr(run_thread, "FIRST_PAUSE", 0.01)
     with serving(tmp_path) as served:
         assert with_keys(served).send("abuse", "a", 1)["round"] == 1
-        recipe = served.service.runs.recipe("abuse")
+        recipe = served.service.runs.hosted["abuse"].recipe
     reading = DurableRun.resume(recipe, tmp_path / "abuse" / "store")
     with serving(tmp_path) as served:
         until(lambda: served.raw("GET", "/runs/abuse")[0] == 503)
