@@ -6,7 +6,6 @@ import signal
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
@@ -43,7 +42,7 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError, StoreError
 from littlestone.lab.class_floors import mistakes_floor
 from littlestone.learners.run import PrivateLearner
-from littlestone.runs.book import Book, Reservation, enter
+from littlestone.runs.book import Book, enter
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.files import refuse_overlap, write_whole
 from littlestone.runs.intake.lines import Position
@@ -51,9 +50,9 @@ from littlestone.runs.intake.pace import Stopping
 from littlestone.runs.intake.readers import Columns, Item, read_blocks, singly
 from littlestone.runs.intake.sources import is_live
 from littlestone.runs.journal.places import place_of, shown
-from littlestone.runs.journal.protocol import Place, reporting_damage
+from littlestone.runs.journal.protocol import reporting_damage
 from littlestone.runs.journal.run_log import read_about
-from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn
+from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn, started
 from littlestone.runs.ranges import PaidRanges, fields_in, paid_in, promise_with
 from littlestone.runs.report import report
 
@@ -165,8 +164,8 @@ def run(
         meant = stored_reading(ctx, about.get("options", ""), store)
         by_lines = begun and "id" not in tomllib.loads(about.get("options", ""))
     recipe = None if begun else _new(options, tables, concepts, console)
-    promise = "" if recipe is None else promise_with(recipe, user, ranges)  # rejected by name
     if recipe is not None:
+        promise_with(recipe, user, ranges)  # rejects other users by name
         _policy(recipe.concepts, bad_rows)
     # Everything is checked before anything is created.
     require.integer(group=group, at_least=1)
@@ -222,16 +221,8 @@ def run(
         events = opened(recipe.concepts)
         recipe.refuse_to_start()
         _enter_ranges(known, ranges, source, user, recipe.max_contributions)
-        with _room_for(recipe, place, promise, known) as reserved:
-            durable = DurableRun.start(
-                recipe,
-                place,
-                users=user,
-                reserved=reserved,
-                ranges=ranges,
-                options=written(ctx, tables),
-            )
-            enter(known, durable, place)
+        said = written(ctx, tables)
+        durable = started(recipe, place, known, users=user, ranges=ranges, options=said)
     try:
         if durable.adopted:
             _warn(ADOPTED.format(store=store, round=durable.rounds))
@@ -318,13 +309,6 @@ def _standard_input() -> IO[bytes]:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # in tests it has no descriptor
         return sys.stdin.buffer
-
-
-def _room_for(
-    recipe: PrivateLearner, store: Place, promise: str, book: Book | None
-) -> AbstractContextManager[Reservation | None]:
-    """Reserve budget in the book, if there is one, until the store is entered or fails."""
-    return nullcontext() if book is None else book.reserved(store, recipe.guarantee(), promise)
 
 
 def _enter_ranges(

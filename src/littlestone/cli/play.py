@@ -267,8 +267,7 @@ def arena(
 
 
 def _match(path: Path, learner: str, wanted: str, games: int, seed: int | None) -> None:
-    from littlestone.lab.arena.players import matches, player_from
-    from littlestone.lab.arena.telling import Telling
+    from littlestone.lab.arena.telling import Telling, matches, player_from
 
     telling = Telling(learner, wanted, rng=secure() if seed is None else seeded(seed))
     play, about = player_from(path), telling.about()

@@ -94,6 +94,10 @@ class DurableRun:
         """What is promised, and to whom; the ledger says the same."""
         self.identity = log.about["identity"]
         """The public name of the run, which is part of every published line."""
+        self.book = log.about.get("book")
+        """The budget book that the run was created with."""
+        self.created = log.about["created"]
+        """When the store was created, in words."""
         self.adopted = adopted
         """Whether only the confirmation of the caller says that this is the newest copy."""
         run.ledger.promise = self.promise
@@ -228,16 +232,6 @@ class DurableRun:
     def run(self) -> PrivateRun:
         """Return the run inside, for reading only; never feed it."""
         return self._run
-
-    @property
-    def book(self) -> str | None:
-        """Return the budget book that the run was created with."""
-        return self._log.about.get("book")
-
-    @property
-    def created(self) -> str:
-        """Return when the store was created, in words."""
-        return self._log.about["created"]
 
     @property
     def rounds(self) -> int:

@@ -4,7 +4,6 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -31,8 +30,7 @@ from littlestone.runs.intake.readers import Columns, blocks_of, needed_columns
 from littlestone.runs.journal.places import place_of
 from littlestone.runs.journal.protocol import Place, reporting_damage
 from littlestone.runs.journal.run_log import read_about
-from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn
-from littlestone.runs.ranges import promise_with
+from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn, started
 from littlestone.type_checks import is_a
 
 _MEANING: Final = ("label", "positive", "at_least", "feature")
@@ -210,14 +208,7 @@ def _opened(
         return durable
     publisher.refuse_known()
     learner.refuse_to_start()
-    promise = promise_with(learner, columns.user, ())
-    room = nullcontext() if book is None else book.reserved(place, learner.guarantee(), promise)
-    with room as reserved:
-        durable = DurableRun.start(
-            learner, place, users=columns.user, reserved=reserved, options=written
-        )
-        enter(book, durable, place)
-    return durable
+    return started(learner, place, book, users=columns.user, options=written)
 
 
 def _written(columns: Columns) -> str:

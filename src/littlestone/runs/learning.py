@@ -4,18 +4,20 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import IO, Final, Literal
 
 from littlestone.errors import HorizonExceededError, LittlestoneError, StoreError
+from littlestone.learners.run import PrivateLearner
 from littlestone.locks import lock
+from littlestone.runs.book import Book, enter
 from littlestone.runs.durable import REFUSALS, DifferentContentError, DurableRun
-from littlestone.runs.intake.event import Event, EventBlock, Receipt, by_halving
+from littlestone.runs.intake.event import Event, EventBlock, Receipt, Waiting, by_halving
 from littlestone.runs.intake.form import BadRow, shown
 from littlestone.runs.intake.pace import Tick
+from littlestone.runs.journal.protocol import Place
 from littlestone.runs.journal.records import Release
 from littlestone.runs.published import (
     Published,
@@ -25,6 +27,7 @@ from littlestone.runs.published import (
     release_line,
     tail_of,
 )
+from littlestone.runs.ranges import PaidRanges, promise_with
 
 _COMPARED: Final = 50  # rows by which a file is recognized
 _HEARTBEAT_SECONDS: Final = 60.0
@@ -182,34 +185,23 @@ class Publisher:
         return self._stream
 
 
-class Waiting:
-    """Events of one source that are taken together, one by one or in blocks."""
-
-    def __init__(self) -> None:
-        self._parts: list[EventBlock | list[Event]] = []
-        self.size = 0
-        """How many events wait."""
-
-    def add(self, event: Event) -> None:
-        """Add one event."""
-        if not self._parts or isinstance(self._parts[-1], EventBlock):
-            self._parts.append([])
-        self._parts[-1].append(event)  # type: ignore[union-attr]
-        self.size += 1
-
-    def add_block(self, block: EventBlock) -> None:
-        """Add a block of events."""
-        self._parts.append(block)
-        self.size += len(block)
-
-    def together(self) -> Sequence[Event]:
-        """Return the events in order, as one block if there is any; then forget them."""
-        parts, self._parts, self.size = self._parts, [], 0
-        if not any(isinstance(part, EventBlock) for part in parts):
-            return list(chain.from_iterable(parts))
-        return EventBlock.joined(
-            [part if isinstance(part, EventBlock) else EventBlock.of(part) for part in parts]
+def started(
+    recipe: PrivateLearner,
+    place: Place,
+    book: Book | None,
+    *,
+    users: str | None,
+    ranges: Sequence[PaidRanges] = (),
+    options: str,
+) -> DurableRun:
+    """Start a run for whose promise the book, if there is one, has room, and enter it there."""
+    promised, promise = recipe.guarantee(), promise_with(recipe, users, ranges)
+    with nullcontext() if book is None else book.reserved(place, promised, promise) as reserved:
+        durable = DurableRun.start(
+            recipe, place, users=users, reserved=reserved, ranges=ranges, options=options
         )
+        enter(book, durable, place)
+    return durable
 
 
 def _cut(items: Iterable[Item], waiting: Waiting, most: int) -> Iterator[Item]:
@@ -276,10 +268,10 @@ def learn(
         nonlocal unknown
         together = waiting.together()
         if unknown and together:
+            begin = list(together[:_COMPARED])
             if named_by_line:
-                tally.beside = _refuse_read_before(run, list(together[:_COMPARED]), advice)
+                tally.beside = _refuse_read_before(run, begin, advice)
             else:
-                begin = list(together[:_COMPARED])
                 _refuse_read_before(run, begin, advice, named=True, source=source)
             unknown = False
         _take(run, together, publish, tally, policy, named_by_line)
@@ -287,7 +279,7 @@ def learn(
     for item in _cut(events, waiting, group):
         if isinstance(item, EventBlock):
             tally.fitting_labels.update(item.labels.tolist())
-            waiting.add_block(item)
+            waiting.add(item)
         elif isinstance(item, Event):
             tally.fitting_labels.add(item.y)
             waiting.add(item)
