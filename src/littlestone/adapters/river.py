@@ -116,7 +116,7 @@ class PrivateClassifier(base.Classifier):
         over = concepts if isinstance(learner, str) else learner.concepts
         self._labels, self._over = declared_labels(labels, over, usual=(False, True))
         self._numbers = label_numbers(self._labels)
-        self._recipe = self._learner()
+        self._recipe = learner_for(self, self._over, rounds)
         self._reader = self._reader_of(self._recipe)
         # Started on first use: until then there is no secret, and copies are harmless.
         self._run: PrivateRun | None = None
@@ -125,18 +125,6 @@ class PrivateClassifier(base.Classifier):
     def _reader_of(self, recipe: PrivateLearner) -> Callable[[Mapping[Any, Any]], Any]:
         domain = recipe.concepts.domain
         return reader_for(domain, features=self.features, stand_ins=self.stand_ins)
-
-    def _learner(self) -> PrivateLearner:
-        return learner_for(
-            learner=self.learner,
-            concepts=self._over if isinstance(self.learner, str) else self.concepts,
-            setting=self.setting,
-            adversary=self.adversary,
-            rounds=self.rounds,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            max_contributions=self.max_contributions,
-        )
 
     @property
     def _multiclass(self) -> bool:

@@ -248,7 +248,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.concepts is None and isinstance(self.learner, str):
             raise ValueError("resume needs concepts= or learner=, got the grid alone")
         classes, over = self._classes_over(self.classes, self.concepts)
-        recipe, saved, releases = resumed(snapshot, self._recipe(over, self.rounds))
+        recipe, saved, releases = resumed(snapshot, learner_for(self, over, self.rounds))
         self.run_, self._releases = recipe.restore(saved, register), releases
         self.recipe_, self.classes_ = recipe, label_array(classes)
         self._fits_so_far.add(recipe, self.run_)
@@ -264,26 +264,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return None
         return Request(over=self.concepts, setting=self.setting).concepts
 
-    def _recipe(self, concepts: Any, rounds: int | None) -> PrivateLearner:
-        whole = not isinstance(self.learner, str)
-        return learner_for(
-            learner=self.learner,
-            concepts=self.concepts if whole else concepts,
-            setting=self.setting,
-            adversary=self.adversary,
-            rounds=self.rounds if whole else rounds,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            max_contributions=self.max_contributions,
-        )
-
     def _validated(
-        self,
-        table: Any,
-        y: Any,
-        concepts: ConceptClass | None,
-        *,
-        reset: bool,
+        self, table: Any, y: Any, concepts: ConceptClass | None, *, reset: bool
     ) -> tuple[list[Any], NDArray[Any]]:
         columns = columns_of(self, table, reset=reset, names=_names(concepts))
         targets = targets_of(y, columns)
@@ -313,7 +295,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         concepts = self._schema_of_numbers() if self._declared() is None else self.concepts
         classes, concepts = self._classes_over(classes, concepts)
         rounds = unplanned if self.rounds is None else self.rounds
-        recipe = self._recipe(concepts, rounds)
+        recipe = learner_for(self, concepts, rounds)
         numbers = numbers_of(targets, classes)
         points = _points(recipe, columns)
         run = recipe.start(rng=None if self.random_state is None else seeded(self.random_state))

@@ -287,10 +287,7 @@ def main() -> None:
         _report(problem_line(problem))
         sys.exit(2)
     except Exception as problem:
-        needed = (
-            missing_extra(problem, "this") if isinstance(problem, ModuleNotFoundError) else None
-        )
-        if needed is not None:
+        if (needed := missing_extra(problem, "this")) is not None:
             _report(str(needed))
             sys.exit(2)
         traceback.print_exc()

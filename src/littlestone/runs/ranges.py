@@ -58,17 +58,15 @@ class PaidRanges(NamedTuple):
         """Parse the table of a schema; reject an incomplete one."""
         try:
             paid = cls(**declared)
-            whole = all(isinstance(text, str) for text in (paid.identity, paid.source))
+            texts = all(isinstance(text, str) for text in (paid.identity, paid.source))
+            if not texts or not isinstance(paid.user, str | None):
+                raise ValueError(repr(declared))
             require.positive(epsilon=paid.epsilon)
             require.integer(max_contributions=paid.max_contributions, at_least=1)
         except (TypeError, ValueError) as problem:
             raise ValueError(
                 f"{PAID} in the schema is not as it was written: {problem}. {_RESTORE}"
             ) from None
-        if not whole or not isinstance(paid.user, str | None):
-            raise ValueError(
-                f"{PAID} in the schema is not as it was written: {declared!r}. {_RESTORE}"
-            )
         return paid
 
     def table(self) -> dict[str, str | float | int]:

@@ -43,30 +43,18 @@ class Suspect:
     """Two points to start with."""
 
     @property
-    def correct(self) -> Subject:
-        """The learner as published."""
-        return Subject.from_learner(self.recipe)
-
-    @property
     def claimed(self) -> PrivacyGuarantee:
         """The claimed guarantee."""
         guarantee: PrivacyGuarantee = self.recipe.guarantee()
         return guarantee
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """The public facts about the learner."""
-        return self.known(self.recipe)
 
     def chosen(self, wanted: str, rng: Randomness) -> tuple[Subject, str]:
         """Return who plays and whether it is correct; ``coin`` chooses evenly."""
         if wanted not in WANTED:
             raise ValueError(f"wanted must be one of {', '.join(WANTED)}, got {wanted!r}")
         if wanted == "correct" or (wanted == "coin" and rng.coin()):
-            return (
-                self.correct,
-                "It was correct: no game can show more than the claim, except by luck",
-            )
+            words = "It was correct: no game can show more than the claim, except by luck"
+            return Subject.from_learner(self.recipe), words
         control = CONTROLS[self.controls[rng.below(len(self.controls))]]
         return control.subject, f"It was broken ({control.name}). {control.bug}"
 
@@ -147,7 +135,7 @@ class Telling:
             "title": self._suspect.title,
             "epsilon": claimed.epsilon,
             "delta": claimed.delta,
-            "facts": self._suspect.facts,
+            "facts": self._suspect.known(self._suspect.recipe),
             "points": self._suspect.points,
             "rounds": MOST_ROUNDS,
             "failure": FAILURE,
