@@ -327,11 +327,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         state: dict[str, Any] = super().__getstate__()
         if "run_" not in state:
             return state
-        return {
-            **state,
-            "run_": portable(state["run_"]),
-            "_releases": state["_releases"].to_json(),
-        }
+        return {**state, "run_": portable(state["run_"]), "_releases": state["_releases"].to_json()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -6,14 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from littlestone import require
-from littlestone.choose.auto import (
-    FAILURE,
-    USEFUL_SHARE,
-    Candidate,
-    Question,
-    Ranking,
-    rank,
-)
+from littlestone.choose.auto import FAILURE, USEFUL_SHARE, Candidate, Question, Ranking, rank
 from littlestone.choose.catalogue import LEARNERS
 from littlestone.choose.request import Request
 from littlestone.concepts.schema import Numeric, Schema

@@ -141,10 +141,7 @@ def work(
 
 
 @app.command()
-def status(
-    dsn: shared.Dsn,
-    as_json: shared.WithLedger = False,
-) -> None:
+def status(dsn: shared.Dsn, as_json: shared.WithLedger = False) -> None:
     """Show the status of the fleet, and what it promises to whom."""
     with shared.connected(dsn) as connection:
         terms, found = database.terms_of(connection), database.status(connection)
@@ -153,8 +150,7 @@ def status(
 
 @app.command()
 def releases(
-    dsn: shared.Dsn,
-    key: Annotated[str | None, typer.Option(help="Print this key only.")] = None,
+    dsn: shared.Dsn, key: Annotated[str | None, typer.Option(help="Print this key only.")] = None
 ) -> None:
     """Print what was published, one line of JSON for each release: this may be shown."""
     with shared.connected(dsn) as connection:

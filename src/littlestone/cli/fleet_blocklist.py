@@ -77,8 +77,7 @@ def put(
     file: FormOptions,
     positive: Positive = None,
     first: Annotated[
-        int | None,
-        typer.Option(help="The round of the first row; by default the next round."),
+        int | None, typer.Option(help="The round of the first row; by default the next round.")
     ] = None,
     complete: Complete = False,
 ) -> None:

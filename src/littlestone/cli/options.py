@@ -121,8 +121,7 @@ Adversary = Annotated[
     ),
 ]
 User = Annotated[
-    str | None,
-    typer.Option(help="The column of the user; then --max-contributions is enforced."),
+    str | None, typer.Option(help="The column of the user; then --max-contributions is enforced.")
 ]
 MaxContributions = Annotated[
     int, typer.Option(help="The most events of one user; without --user you vouch for it.")

@@ -35,13 +35,7 @@ from littlestone.runs.journal.records import (
 )
 from littlestone.runs.journal.run_log import RunLog
 from littlestone.runs.published import Published
-from littlestone.runs.ranges import (
-    PaidRanges,
-    as_text,
-    from_text,
-    promise_with,
-    total_cost,
-)
+from littlestone.runs.ranges import PaidRanges, as_text, from_text, promise_with, total_cost
 
 CHECKPOINT_EVERY = 20_000  # rounds that opening a store replays, one at a time
 _MEGABYTE: Final = 20

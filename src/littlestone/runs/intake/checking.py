@@ -267,11 +267,7 @@ def _fields_with_text(domain: Domain) -> set[str]:
 
 
 def _fix(
-    problem: Problem,
-    domain: Domain | None,
-    columns: Columns,
-    form: Form,
-    findings: Findings,
+    problem: Problem, domain: Domain | None, columns: Columns, form: Form, findings: Findings
 ) -> str:
     """Return the option or the line of the schema that makes these values fit."""
     values = [value for value in problem.values if not is_empty(value)]

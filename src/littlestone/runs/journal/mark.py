@@ -147,11 +147,7 @@ class Mark(MarkFile):
             )
 
     def enter(
-        self,
-        store: StorePosition,
-        set_branch: Callable[[str], None],
-        *,
-        adopt: bool,
+        self, store: StorePosition, set_branch: Callable[[str], None], *, adopt: bool
     ) -> tuple[StorePosition, bool]:
         """Let a store continue in a new branch, which the mark names before the store does.
 
