@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
+from tests.readings import read
 from tests.rows.door import Rounds, Rows, column_of, learner_over, rounds_of
 from tests.rows.tables import (
     LABEL,
@@ -31,7 +32,7 @@ from littlestone.runs.fleet import database
 from littlestone.runs.fleet.blocks import line_reader, numbered
 from littlestone.runs.intake.event import Event, Waiting
 from littlestone.runs.intake.form import BadRow, Form
-from littlestone.runs.intake.readers import Columns, read, read_blocks
+from littlestone.runs.intake.readers import Columns, read_blocks
 from littlestone.runs.intake.users import user_digests
 
 

@@ -10,6 +10,7 @@ from littlestone.choose.request import Request
 from littlestone.cli import fleet_options as shared
 from littlestone.cli.options import (
     USUAL,
+    BookFile,
     Complete,
     EventDelta,
     EventEpsilon,
@@ -28,7 +29,7 @@ from littlestone.runs.fleet.page_tree import require_users
 from littlestone.runs.fleet.terms import list_ledger, require_shards
 from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.lines import Position
-from littlestone.runs.intake.readers import Columns, read
+from littlestone.runs.intake.readers import Columns, read_blocks, singly
 from littlestone.runs.intake.users import promise_of
 from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
@@ -49,7 +50,7 @@ def init(
     max_contributions: MaxContributions = USUAL["max_contributions"],
     parts: Annotated[int, typer.Option(help="How many workers can be busy at once.")] = 16,
     user: User = None,
-    book: shared.BookFile = None,
+    book: BookFile = None,
 ) -> None:
     """Create a list: its tables, its first release (an empty list), its secret and the mark."""
     require_shards(parts=parts)
@@ -92,14 +93,15 @@ def put(
         columns = Columns(label=label, feature=feature, positive=positive, user=terms.users)
         xs, ys, users = list[Any](), list[int](), list[str | None]()
         position = Position()
-        for event in read(
+        items = read_blocks(
             source,
             recipe.concepts,
             columns,
             standard_input=sys.stdin.buffer,
             form=file.form(complete=complete),
             position=position,
-        ):
+        )
+        for event in singly(items):
             if isinstance(event, BadRow):
                 raise LittlestoneError(f"line {event.line}: {event}; nothing of {source} was put")
             assert event.example is not None  # every reader sets it

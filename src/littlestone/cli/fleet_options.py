@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import psycopg
 import typer
 
-from littlestone.cli.options import RequestOptions, options_of
+from littlestone.cli.options import BookFile, RequestOptions, options_of
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.runs.book import Book
@@ -33,9 +33,6 @@ from littlestone.runs.journal.postgresql import connect, refusing
 Dsn = Annotated[str, typer.Option(help="The database, as in postgresql://user@host/name.")]
 Secret = Annotated[Path, typer.Option(help="The file of the secret; its mark lies beside it.")]
 MaxKeys = Annotated[int, typer.Option(help="The most keys that one person appears under.")]
-BookFile = Annotated[
-    Path | None, typer.Option("--book", help="The budget book of the data; it must have room.")
-]
 Key = Annotated[str, typer.Option(help="The column with the key, which is public.")]
 UntilEmpty = Annotated[bool, typer.Option("--until-empty", help="Stop when no event is waiting.")]
 Adopt = Annotated[

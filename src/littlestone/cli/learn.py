@@ -25,6 +25,7 @@ from littlestone.cli.config import (
 )
 from littlestone.cli.options import (
     AtLeast,
+    BookFile,
     Check,
     Complete,
     Feature,
@@ -124,10 +125,7 @@ def run(
     at_least: AtLeast = None,
     check: Check = 1000,
     complete: Complete = False,
-    book: Annotated[
-        Path | None,
-        typer.Option(help="The budget book of the data; a store that exceeds it is rejected."),
-    ] = None,
+    book: BookFile = None,
     other_data: Annotated[
         bool,
         typer.Option(

@@ -48,6 +48,10 @@ Positive = Annotated[
 Complete = Annotated[
     bool, typer.Option("--complete", help="Take the last line even if it has no line end.")
 ]
+BookFile = Annotated[
+    Path | None,
+    typer.Option("--book", help="The budget book of the data; what exceeds it is rejected."),
+]
 AtLeast = Annotated[
     float | None, typer.Option(help="Labels are numbers: those from this one on count as 1.")
 ]

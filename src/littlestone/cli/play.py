@@ -44,7 +44,7 @@ def run(
     rounds: Annotated[int, typer.Option(help="How many rounds.")] = 10_000,
     epsilon: Annotated[float, typer.Option(help="Privacy parameter of private learners.")] = 1.0,
     delta: Annotated[float, typer.Option(help="Privacy parameter of private learners.")] = 1e-6,
-    seed: Annotated[int | None, typer.Option(help="Replay with this seed; not private.")] = None,
+    seed: Seed = None,
     peek: Annotated[
         bool, typer.Option("--peek", help="Show the adversary h_t: stronger than the paper.")
     ] = False,

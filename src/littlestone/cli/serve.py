@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from littlestone.cli.options import BookFile
 from littlestone.http import app
 from littlestone.http.client import start_demo
 from littlestone.http.limits import MOST_CONNECTIONS
@@ -50,10 +51,7 @@ def run(
     connections: Annotated[
         int, typer.Option(help="The most connections; others get 503.", min=1)
     ] = MOST_CONNECTIONS,
-    book: Annotated[
-        Path | None,
-        typer.Option(help="The budget book of the data; a run that exceeds it is rejected."),
-    ] = None,
+    book: BookFile = None,
     adopt: Annotated[
         list[str] | None,
         typer.Option(help="A restored run; confirms that no other copy is in use; repeatable."),

@@ -71,23 +71,6 @@ PointReader = Callable[[Sequence[Any]], tuple[Any, Any, Misfit | None]]
 """The point as it is stored, its canonical form, and what a stand-in was needed for."""
 
 
-def read(
-    source: str,
-    concepts: ConceptClass,
-    columns: Columns,
-    *,
-    standard_input: IO[bytes],
-    form: Form | None = None,
-    position: Position | None = None,
-) -> Iterator[Event | BadRow]:
-    """Yield the events of a file (.csv, .tsv, .jsonl, .gz, .parquet) or a pipe (``-``)."""
-    return singly(
-        read_blocks(
-            source, concepts, columns, standard_input=standard_input, form=form, position=position
-        )
-    )
-
-
 def read_blocks(
     source: str,
     concepts: ConceptClass,
@@ -97,9 +80,10 @@ def read_blocks(
     form: Form | None = None,
     position: Position | None = None,
 ) -> Iterator[Item]:
-    """Yield the events of a file or a pipe, in blocks where many rows of a file fit.
+    """Yield the events of a file (.csv, .tsv, .jsonl, .gz, .parquet) or a pipe (``-``).
 
-    A pipe, named or not, holds JSON lines if its first line begins with a brace, and CSV otherwise.
+    They come in blocks where many rows of a file fit. A pipe, named or not, holds JSON lines if its
+    first line begins with a brace, and CSV otherwise.
     A source that cannot be read, or lacks a column, is rejected at once; rows are read lazily.
     """
     needed = needed_columns(concepts.domain, columns)
