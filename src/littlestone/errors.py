@@ -117,10 +117,6 @@ class UnreachableError(StoreError):
 def missing_extra(problem: Exception, what: str) -> LittlestoneError | None:
     """Return the error that names the extra, or None if no extra installs a missing module.
 
-    Args:
-        problem: What was raised, perhaps by the import.
-        what: The command or feature that needs the module.
-
     >>> print(missing_extra(ModuleNotFoundError(name="scipy.optimize"), "optimum"))
     optimum needs scipy: pip install 'littlestone[solver]'
     """

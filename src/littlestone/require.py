@@ -49,11 +49,8 @@ def plain(recipe: Any) -> None:
 def fields_fit(recipe: Any, *names: str) -> None:
     """Make fields plain, and raise a ValueError that names a field of the wrong type.
 
-    An integer is at most 10**150; the caller checks narrower ranges.
-
-    Args:
-        recipe: A frozen dataclass.
-        names: The fields to check; all by default.
+    All fields are checked unless ``names`` are given. An integer is at most 10**150; the caller
+    checks narrower ranges.
     """
     plain(recipe)
     for name, hint in _hints_of(type(recipe)).items():  # type: ignore[arg-type]

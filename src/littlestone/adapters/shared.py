@@ -234,11 +234,7 @@ def warn_of_fitted_steps(
 
     A pipeline passes rows and does not identify itself, so it is searched among the callers. Rows
     that were transformed before cannot be detected.
-
-    Args:
-        model: The classifier.
-        pipeline: The type of pipelines, whose ``steps`` are names and models.
-        fitted_steps: Returns the steps of a pipeline that learn.
+    ``fitted_steps`` returns what a pipeline learns.
     """
     frame = sys._getframe(1)
     for _ in range(_DEEPEST):

@@ -12,7 +12,7 @@ from littlestone.http import app
 from littlestone.http.client import start_demo
 from littlestone.http.limits import MOST_CONNECTIONS
 from littlestone.http.server import is_loopback, log_as_json, server
-from littlestone.http.service import Role, Tokens, save_each, token_lines
+from littlestone.http.service import Role, Tokens, save_each
 from littlestone.runs.book import Book
 
 
@@ -113,11 +113,13 @@ def run(
         if token_file is not None:
             tokens.save(token_file)
         if tokens_to is None:
-            typer.echo("\n".join(["tokens, shown once:", *token_lines(made)]))
+            typer.echo("tokens, shown once:")
+            for role, token in made.items():
+                typer.echo(f"{role:>8}  {token}")
     scheme = "http" if tls_cert is None else "https"
     url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{service.port}"
     typer.echo(f"{url}  (a page for people, OpenAPI at /openapi.json; Ctrl-C stops)")
-    signal.signal(signal.SIGHUP, lambda *_: service.reread(token_file))
+    signal.signal(signal.SIGHUP, lambda *_: application.state.service.reread(token_file))
     if demo:
         start_demo(url, made[Role.OWNER])
     service.run()

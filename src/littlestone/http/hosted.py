@@ -113,14 +113,7 @@ class Runs:
     def __init__(
         self, store: str | Path, book: Book | None = None, *, adopt: Collection[str] = ()
     ) -> None:
-        """Open a store without opening its runs.
-
-        Args:
-            store: A folder, or the address of a database (``home_of``).
-            book: The book in which the promises of new runs are entered.
-            adopt: Names of runs whose files were copied, where the owner confirms that no other
-                copy is in use.
-        """
+        """Open a store, with the arguments of ``application``, without opening its runs."""
         self.folder, self._store_in = home_of(store)
         self._book, self._adopt = book, set(adopt)
         for name in adopt:

@@ -24,7 +24,7 @@ from littlestone.http.service import Role, Service, described, token_of
 from littlestone.http.visible import Shown
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.published import release_line
-from littlestone.runs.report import guess_bar, report
+from littlestone.runs.report import cut, guesses, report
 
 STATIC: Final = files("littlestone.http") / "static"
 ASSETS: Final = [each.name for each in STATIC.iterdir() if each.name.endswith((".css", ".js"))]
@@ -140,12 +140,8 @@ def _row(run: wire.RunOut) -> str:
     return (
         f'<li><a href="/view/{run.name}">{run.name}</a><span class="quiet">'
         f"{escape(run.learner or '')}, {escape(run.promise or '')}</span>"
-        f'<p class="rule">{escape(_short(run.rule or ""))}</p></li>'
+        f'<p class="rule">{escape(cut(run.rule or "", 120))}</p></li>'
     )
-
-
-def _short(rule: str) -> str:
-    return rule if len(rule) <= 120 else f"{rule[:119]}…"
 
 
 def run_page(
@@ -202,11 +198,7 @@ def _promise(run: wire.RunOut, promised: wire.GuaranteeOut) -> str:
     )
     return (
         f"<h2>The promise</h2><p>{escape(promised.promise)}, for {escape(promised.protects)} "
-        f"{limit}. "
-        f"An attacker reads everything here and chooses events. About an event that is otherwise "
-        f"a coin toss, this attacker is right at most <strong>{100 * promised.best_guess:.0f} %"
-        f"</strong> of the time.</p>{said}"
-        f"{guess_bar(promised.best_guess)}"
+        f"{limit}. {guesses(promised.best_guess)}{said}"
     )
 
 

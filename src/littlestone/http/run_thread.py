@@ -78,13 +78,7 @@ class RunThread:
     ) -> None:
         """Start the thread, which begins to open the run.
 
-        Args:
-            name: The name of the run.
-            opened: A function that opens the run.
-            visible: What readers see of the run.
-            read: A function that converts a request to events.
-            begun: A function that is called with a run that has read nothing, before its first
-                event.
+        ``begun`` is called with a run that has read nothing, before its first event.
         """
         self.name, self.visible, self.read = name, visible, read
         self.failure: str | None = "is being opened"
@@ -325,9 +319,7 @@ Reader = Callable[[str, Sent], Event]
 def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
     """Return a function that converts what a client sent to an event of this run.
 
-    Args:
-        recipe: The learner of the run.
-        users: Whether each event must name its user.
+    With ``users`` each event must name its user, and else none.
     """
     points: PointReader = point_reader(recipe.concepts.domain, "x")
     names, domain = record_columns(recipe), recipe.concepts.domain

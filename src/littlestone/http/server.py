@@ -51,12 +51,6 @@ class Server(uvicorn.Server):
         """Return the port on which the server listens."""
         return int(self.sockets[0].getsockname()[1])
 
-    def reread(self, token_file: Path | None) -> None:
-        """Read the tokens again, if they come from a file."""
-        app: Any = self.config.app
-        if token_file is not None:
-            app.state.service.reread(token_file)
-
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until stopped."""
         super().run(sockets or list(self.sockets))
@@ -143,13 +137,8 @@ def server(
 ) -> Server:
     """Create a server that listens and is ready to run.
 
-    Args:
-        app: The application; its ``state.service`` is locked, and notified of the stop.
-        host: The address to listen on.
-        port: The port to listen on; 0 chooses a free one.
-        certificate: The TLS certificate; needs ``private_key``.
-        private_key: The key of the certificate.
-        connections: The number of connections beyond which the server answers 503.
+    The ``state.service`` of the application is locked, and notified of the stop. Port 0 chooses a
+    free one. Beyond this number of connections the server answers 503.
     """
     if (certificate is None) != (private_key is None):
         raise ValueError("tls-cert and tls-key must be given together, got one of them")

@@ -134,11 +134,6 @@ def digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
-def token_lines(tokens: Mapping[Role, str]) -> Iterable[str]:
-    """Format the tokens as lines to show once."""
-    return (f"{role:>8}  {token}" for role, token in tokens.items())
-
-
 def save_each(tokens: Mapping[Role, str], folder: Path) -> None:
     """Write each token to a file named after its role, readable by its owner only."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -191,12 +186,8 @@ class Telemetry:
     def observe(self, method: str, route: str, status: int, seconds: float, run: str) -> None:
         """Count one answered request, and log it.
 
-        Args:
-            method: The HTTP method.
-            route: The path with its parameters left open, as in ``/runs/{run}/events``.
-            status: The status code of the answer.
-            seconds: The time until the answer began.
-            run: The name of the run in the path; empty if the route has none.
+        The parameters of the route are open, as in ``/runs/{run}/events``; the seconds are those
+        until the answer began; the name of the run is empty if the path has none.
         """
         self._requests[method, route, status] += 1
         counts = self._latencies.setdefault((method, route), [0] * (len(BUCKETS) + 1))
@@ -252,8 +243,10 @@ class Service:
         if self.loop is not None:
             self.loop.call_soon_threadsafe(self.stopping.set)
 
-    def reread(self, path: Path) -> None:
+    def reread(self, path: Path | None) -> None:
         """Replace the tokens by those in the file; keep the current ones if it cannot be read."""
+        if path is None:  # they do not come from a file
+            return
         try:
             self.tokens = Tokens.from_file(path, open_reading=self.tokens.open_reading)
         except (OSError, ValueError) as problem:

@@ -244,10 +244,11 @@ def run_out(
     terms: RunTerms, recipe: PrivateLearner, shown: Shown | None, state: State, adopted: list[str]
 ) -> RunOut:
     """Describe a run from its terms, its learner and its visible release."""
+    over = terms.request.over
     return RunOut(
         name=terms.name,
         state=state,
-        concepts=_named(terms.request.over) or type(recipe.concepts).__name__,
+        concepts=over if isinstance(over, str) else type(recipe.concepts).__name__,
         learner=type(recipe).__name__,
         promise=promise_of(recipe, terms.request.user),
         rounds=recipe.rounds,
@@ -258,10 +259,6 @@ def run_out(
         round=None if shown is None else shown.release.round,
         rule=None if shown is None else shown.rule,
     )
-
-
-def _named(over: Any) -> str | None:
-    return over if isinstance(over, str) else None
 
 
 def guarantee_out(terms: RunTerms, recipe: PrivateLearner) -> GuaranteeOut:

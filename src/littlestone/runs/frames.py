@@ -161,7 +161,8 @@ def _look_first(rows: list[Row], learner: PrivateLearner, columns: Columns, most
 
 def _in_python(advice: str) -> str:
     """Return advice for files as advice for frames: arguments, and types in place of marks."""
-    text = re.sub("--(positive|at-least) (?=['N])", _argument, advice)
+    text = re.sub("--positive (?=['N])", "positive=", advice)
+    text = re.sub("--at-least (?=['N])", "at_least=", text)
     text = text.replace("(--positive says", "(positive says")
     text = text.replace("--positive and the one", "positive= and the one")
     marks = '--(decimal|thousands|units|date-format|encoding) ("[^"]*"|[^ ]*)'
@@ -173,10 +174,6 @@ def _in_arguments(name: str, named: bool) -> str:
         f"Give source={name!r}{' and no identity' * named}; if they are other rows, use another "
         f"store (and another budget)"
     )
-
-
-def _argument(option: re.Match[str]) -> str:
-    return f"{option[1].replace('-', '_')}="
 
 
 def _opened(

@@ -162,13 +162,8 @@ def examine(
 ) -> Findings:
     """Read rows as ``learn`` does, and note everything that does not fit.
 
-    Args:
-        found: Rows with the values of the needed columns, then of ``others``.
-        domain: Of what is learned; None to look at the columns alone.
-        columns: Which columns hold the label, the id and the user.
-        form: How the source is written.
-        others: Columns that are only looked at.
-        source: The name of the file, for commands that convert it.
+    Rows have the values of the needed columns, then of ``others``, which are only looked at, as all
+    columns are without a domain. The ``source`` is for commands that convert the file.
     """
     findings, kind = Findings(), kinds_in(form)
     findings.columns = {name: Column() for name in others}

@@ -48,13 +48,8 @@ def rows(
 ) -> Iterator[Row]:
     """Yield the rows of a file or a pipe (``-``); reject a source without rows at once.
 
-    Args:
-        source: The file, or ``-``.
-        needed: The columns whose values are read.
-        form: How the source is written.
-        standard_input: What ``-`` reads.
-        position: Updated with the progress.
-        always: Names that the first line of JSON lines from a pipe must have.
+    The values are those of the ``needed`` columns. The first line of JSON lines from a pipe must
+    have the names ``always``.
     """
     if source == "-":
         lines = ended(decoded(standard_input, form), form, position)

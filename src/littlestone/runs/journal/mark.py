@@ -154,15 +154,12 @@ class Mark(MarkFile):
         Returns:
             The new position, and True if only ``adopt`` vouches for the store.
         """
-        adopted = self._vouch(store, adopt=adopt)
+        adopted = vouch(self.read(), store, adopt=adopt, place=self._store, mark=str(self.path))
         self.write(store, sync=True)
         set_branch(store.coming)
         entered = store._replace(branch=store.coming)
         self.write(entered, sync=True)
         return entered, adopted
-
-    def _vouch(self, store: StorePosition, *, adopt: bool) -> bool:
-        return vouch(self.read(), store, adopt=adopt, place=str(self._store), mark=str(self.path))
 
 
 def vouch(
