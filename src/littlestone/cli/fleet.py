@@ -10,13 +10,10 @@ from littlestone.cli import fleet_blocklist, fleet_spark
 from littlestone.cli import fleet_options as shared
 from littlestone.cli.check import check_first_rows
 from littlestone.cli.options import (
-    AtLeast,
     Check,
     Complete,
-    Feature,
-    FormOptions,
     Label,
-    Positive,
+    ReadingOptions,
     Source,
     options_of,
 )
@@ -26,7 +23,6 @@ from littlestone.runs.fleet import database
 from littlestone.runs.fleet.terms import recipe_of, require_shards
 from littlestone.runs.fleet.worker import Worker
 from littlestone.runs.intake.lines import Position
-from littlestone.runs.intake.readers import Columns
 from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
 
@@ -60,22 +56,19 @@ def init(
 
 
 @app.command()
-@options_of(FormOptions, "file")
+@options_of(ReadingOptions, "file")
 def put(
     source: Source,
     dsn: shared.Dsn,
     key: shared.Key,
     label: Label,
-    file: FormOptions,
-    feature: Feature = None,
+    file: ReadingOptions,
     sequence: Annotated[
         str | None,
         typer.Option(
             help="The column with the event's number within its key; by default in order."
         ),
     ] = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
     check: Check = 1000,
     complete: Complete = False,
 ) -> None:
@@ -88,14 +81,7 @@ def put(
     with shared.connected(dsn) as connection:
         terms = database.terms_of(connection)
         recipe = recipe_of(terms)
-        columns = Columns(
-            label=label,
-            feature=feature,
-            identity=key,
-            positive=positive,
-            at_least=at_least,
-            user=terms.users,
-        )
+        columns = file.columns(label, identity=key, user=terms.users)
         form, position = file.form(complete=complete), Position()
         check_first_rows(source, recipe.concepts.domain, columns, form, check, Console(stderr=True))
         parts = numbered(

@@ -24,14 +24,11 @@ from littlestone.cli.config import (
     written,
 )
 from littlestone.cli.options import (
-    AtLeast,
     BookFile,
     Check,
     Complete,
-    Feature,
-    FormOptions,
     Label,
-    Positive,
+    ReadingOptions,
     RequestOptions,
     Source,
     options_of,
@@ -48,7 +45,7 @@ from littlestone.runs.durable import DurableRun
 from littlestone.runs.files import refuse_overlap, write_whole
 from littlestone.runs.intake.lines import Position
 from littlestone.runs.intake.pace import Stopping
-from littlestone.runs.intake.readers import Columns, Item, read_blocks, singly
+from littlestone.runs.intake.readers import Item, read_blocks, singly
 from littlestone.runs.intake.sources import is_live
 from littlestone.runs.journal.places import place_of, shown
 from littlestone.runs.journal.protocol import reporting_damage
@@ -66,7 +63,7 @@ ADOPTED = (
 )
 
 
-@options_of(FormOptions, "file")
+@options_of(ReadingOptions, "file")
 @options_of(RequestOptions, "options")
 def run(
     ctx: typer.Context,
@@ -81,8 +78,7 @@ def run(
         ),
     ],
     options: RequestOptions,
-    file: FormOptions,
-    feature: Feature = None,
+    file: ReadingOptions,
     identity: Annotated[
         str | None,
         typer.Option(
@@ -121,8 +117,6 @@ def run(
             help="The name of the source, for rows without an id; by default that of the file.",
         ),
     ] = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
     check: Check = 1000,
     complete: Complete = False,
     book: BookFile = None,
@@ -176,18 +170,10 @@ def run(
     named = origin
     origin = Path(source).name.removesuffix(".gz") if origin is None else origin
     identity = meant.get("identity", identity)
-    columns = Columns(
-        label=label,
-        feature=meant.get("feature", feature),
-        identity=identity,
-        positive=meant.get("positive", positive),
-        at_least=meant.get("at_least", at_least),
-        user=user,
-        origin=origin,
-    )
-    stored = {each.name: meant[each.name] for each in fields(FormOptions) if each.name in meant}
-    form = replace(file, **stored).form(complete=complete)
-    position = Position()
+    stored = {each.name: meant[each.name] for each in fields(file) if each.name in meant}
+    file = replace(file, **stored)
+    columns = file.columns(label, identity=identity, user=user, origin=origin)
+    form, position = file.form(complete=complete), Position()
 
     def opened(space: ConceptClass) -> Iterable[Item]:
         pipe = _standard_input()

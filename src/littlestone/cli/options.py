@@ -1,7 +1,7 @@
 """Share options between commands, and the request that some of them build."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import wraps
 from inspect import Signature, signature
 from pathlib import Path
@@ -12,6 +12,7 @@ import typer
 from littlestone.choose.request import NAMES, Request
 from littlestone.concepts.schema import toml_tables
 from littlestone.runs.intake.form import Form
+from littlestone.runs.intake.readers import Columns
 
 ClassSpec = Annotated[
     str, typer.Argument(metavar="CLASS", help="A concept class, as in thresholds:16 or points.")
@@ -90,8 +91,22 @@ class FormOptions:
 
     def form(self, *, complete: bool = True) -> Form:
         """Return what the readers need."""
-        said = asdict(self)
+        said = {each.name: getattr(self, each.name) for each in fields(FormOptions)}
         return Form(header=not said.pop("no_header"), complete=complete, **said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions(FormOptions):
+    """How a source is written, and what its labels and points mean."""
+
+    feature: Feature = None
+    positive: Positive = None
+    at_least: AtLeast = None
+
+    def columns(self, label: str, **named: Any) -> Columns:
+        """Return what the readers need, with the names of further columns."""
+        meaning = {"feature": self.feature, "positive": self.positive, "at_least": self.at_least}
+        return Columns(label=label, **meaning, **named)  # type: ignore[arg-type]
 
 
 Check = Annotated[
