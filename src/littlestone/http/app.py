@@ -198,7 +198,7 @@ def application(
 
     app = Starlette(
         routes=[
-            *(route(service, one.method, one.path, one.answer, role=one.role) for one in endpoints),
+            *(route(service, one.method, one.path, one.role, one.answer) for one in endpoints),
             Route("/openapi.json", openapi),
             Route("/docs", described_routes),
             *(route(service, *page) for page in pages.PAGES),

@@ -309,19 +309,16 @@ async def look_at(service: Service, request: Request) -> Response:
 
 async def look_at_rule(service: Service, request: Request) -> Response:
     """Return the rule in force as a fragment of HTML."""
-    service.require_role(request, Role.READER)
     return HTMLResponse(now(service.shown(request), service.recipe(request).concepts.domain))
 
 
 async def look_at_baselines(service: Service, request: Request) -> Response:
     """Return the baselines as a fragment of HTML, for owners."""
-    service.require_role(request, Role.OWNER)
     return HTMLResponse(await service.run_thread(request).ask(baselines))
 
 
 async def download_published(service: Service, request: Request) -> Response:
     """Return all visible releases of a run as JSON lines, as ``learn --out`` writes them."""
-    service.require_role(request, Role.READER)
     newest = service.shown(request).release.number
 
     def visible(run: DurableRun) -> bytes:
@@ -333,18 +330,17 @@ async def download_published(service: Service, request: Request) -> Response:
 
 async def download_report(service: Service, request: Request) -> Response:
     """Return the report as a download: its inline styles violate the policy of these pages."""
-    service.require_role(request, Role.OWNER)
     content = await service.run_thread(request).ask(partial(report, bound=None, floor=None))
     return HTMLResponse(content, headers={"Content-Disposition": "attachment"})
 
 
 PAGES: Final = (
-    ("GET", "/", look_at_all),
-    ("POST", "/login", log_in),
-    ("POST", "/logout", log_out),
-    ("GET", "/view/{run}", look_at),
-    ("GET", "/view/{run}/now", look_at_rule),
-    ("GET", "/view/{run}/baselines", look_at_baselines),
-    ("GET", "/view/{run}/published.jsonl", download_published),
-    ("GET", "/view/{run}/report.html", download_report),
+    ("GET", "/", None, look_at_all),
+    ("POST", "/login", None, log_in),
+    ("POST", "/logout", None, log_out),
+    ("GET", "/view/{run}", None, look_at),
+    ("GET", "/view/{run}/now", Role.READER, look_at_rule),
+    ("GET", "/view/{run}/baselines", Role.OWNER, look_at_baselines),
+    ("GET", "/view/{run}/published.jsonl", Role.READER, download_published),
+    ("GET", "/view/{run}/report.html", Role.OWNER, download_report),
 )

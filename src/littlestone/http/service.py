@@ -327,9 +327,7 @@ def described(service: Service, name: str) -> wire.RunOut:
 EXPECTED: Final = (HTTPException, Overloaded, Unavailable, LittlestoneError, ClientDisconnect)
 
 
-def route(
-    service: Service, method: str, path: str, answer: Any, *, role: Role | None = None
-) -> Route:
+def route(service: Service, method: str, path: str, role: Role | None, answer: Any) -> Route:
     """Create a route for clients with this role; None needs no token.
 
     ``answer`` takes the service and the request, whose state holds the ``holder`` of the token.

@@ -8,8 +8,8 @@ mark is also the lock: only the process that holds it may create, open or contin
 import hashlib
 import os
 import zlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -102,11 +102,25 @@ class Mark(MarkFile):
             self.close()
             raise
 
-    def forget(self) -> None:
-        """Delete the mark if no store was created; the mark of a lost store stays."""
-        known = self.read()
-        if known is not None and known.branch == NOWHERE:
-            self.path.unlink(missing_ok=True)
+    @classmethod
+    @contextmanager
+    def of_new(cls, beside: Path, *, store: str | None = None) -> Iterator["Mark"]:
+        """Yield the mark of a store that is about to be created; delete it if none was.
+
+        The mark of a lost store stays.
+        """
+        mark = cls(beside, create=True, store=store)
+        try:
+            if beside.exists():
+                raise StoreError(f"{mark._store} exists already; open it, or choose another name")
+            mark.refuse_known()
+            yield mark
+        except BaseException:
+            known = None if beside.exists() else mark.read()
+            if known is not None and known.branch == NOWHERE:
+                mark.path.unlink(missing_ok=True)
+            mark.close()
+            raise
 
     def read(self) -> StorePosition | None:
         """Return what the mark knows; None if it is empty or damaged."""
