@@ -114,7 +114,7 @@ _PLAY = {
         "play --class thresholds:64 --rounds 2000",
     ),
     "recommend": (
-        "recommend:run",
+        "classes:recommend",
         "Rank the learners for a class and a budget, and say why.",
         "recommend thresholds:64 --rounds 10000",
     ),
