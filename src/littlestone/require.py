@@ -295,7 +295,8 @@ def integer(*, at_least: int | None = None, at_most: int | None = None, **named:
 
 
 _COUNTS: Final = (
-    "arity batch bins cells concepts experts instances points rounds samples size variables"
+    "arity batch bins cells concepts different_points experts instances length memory period "
+    "points repeats rounds samples size variables within"
 )
 _MOST: Final = dict.fromkeys((*_COUNTS.split(), "parts"), _LARGEST) | dict.fromkeys(
     ("batch", "size", "max_contributions"), LARGEST_WORD

@@ -42,17 +42,7 @@ def init(
 ) -> None:
     """Create a fleet: its tables, its secret, and the mark beside the secret."""
     require_shards(shards=shards)
-    fleet.make(
-        lambda recipe, mine: database.create(
-            dsn,
-            recipe,
-            fingerprint=mine,
-            shards=shards,
-            max_keys=fleet.max_keys,
-            users=fleet.user,
-            options=fleet.request().to_json(),
-        )
-    )
+    fleet.make(partial(database.create, dsn, shards=shards))
 
 
 @app.command()

@@ -14,7 +14,6 @@ import psycopg
 import typer
 
 from littlestone.cli.options import BookFile, RequestOptions, options_of
-from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.runs.book import Book
 from littlestone.runs.files import (
@@ -53,16 +52,21 @@ class NewFleet(RequestOptions):
     max_keys: MaxKeys = 1
     book: BookFile = None
 
-    def make(self, create: Callable[[PrivateLearner, bytes], Terms]) -> None:
-        """Enter the fleet in the book, create its secret, call ``create``, and create the mark."""
-        recipe = self.request().recipe()
+    def make(self, create: Callable[..., Terms]) -> None:
+        """Enter the fleet in the book, create its secret, call ``create``, and create the mark.
+
+        ``create`` gets the recipe and the parts of its terms that all engines have.
+        """
+        request = self.request()
+        recipe, options = request.recipe(), request.to_json()
+        stated: Any = {"max_keys": self.max_keys, "users": self.user, "options": options}
         fleet = PerKey(learner=recipe, max_keys=self.max_keys, users=self.user)
         with (
             refusing_errors(),
             new_secret(self.secret) as mine,
             entered(self.book, self.secret, fleet.guarantee(), fleet.promise),
         ):
-            terms = create(recipe, mine)
+            terms = create(recipe, fingerprint=mine, **stated)
         HighWater(mark_of(self.secret), terms.identity, create=True).close()
 
 

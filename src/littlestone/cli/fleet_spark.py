@@ -4,7 +4,7 @@ import json
 import shutil
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,15 +42,8 @@ def init(
         raise ValueError(NOT_COUNTED)
     require_shards(partitions=partitions)
 
-    def create(recipe: PrivateLearner, mine: bytes) -> Terms:
-        terms = Terms.planned(
-            recipe,
-            fingerprint=mine,
-            shards=partitions,
-            max_keys=fleet.max_keys,
-            users=fleet.user,
-            options=fleet.request().to_json(),
-        )
+    def create(recipe: PrivateLearner, **stated: Any) -> Terms:
+        terms = Terms.planned(recipe, shards=partitions, **stated)
         return SparkFolder.from_terms(folder, terms).terms
 
     fleet.make(create)

@@ -150,8 +150,7 @@ class Contradiction:
     realizable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(memory=self.memory, at_least=1)
+        require.usual_fields(self)
 
     def start(self, *, rng: Randomness) -> Attack:
         """Start an attack."""

@@ -137,8 +137,7 @@ class CoinTree:
     realizable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(repeats=self.repeats, at_least=1)
+        require.usual_fields(self)
         self.concepts.version_space().standard_optimal()  # raises if dimensions are unknown
 
     def start(self, *, rng: Randomness) -> StreamAttack:
@@ -168,8 +167,7 @@ class FrequentKiller(Forcing):
     memory: int = 8
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(memory=self.memory, at_least=1)
+        require.usual_fields(self)
 
     def first_position(self) -> "_Rotation":
         """Return the first position."""

@@ -80,8 +80,7 @@ class HiddenOnes:
     realizable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(within=self.within, length=self.length, at_least=1)
+        require.usual_fields(self)
 
     def start(self, *, rng: Randomness) -> StreamAttack:
         """Start the stream."""
@@ -158,8 +157,7 @@ class Drifting:
     realizable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(period=self.period, at_least=1)
+        require.usual_fields(self)
 
     def start(self, *, rng: Randomness) -> StreamAttack:
         """Start the stream."""

@@ -25,8 +25,7 @@ class SpreadingForcing(Forcing):
     """Whether a new point may cost dimension only if there is no old one to repeat."""
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(different_points=self.different_points, at_least=1)
+        require.usual_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
