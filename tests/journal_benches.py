@@ -13,12 +13,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tests.memory_journal import MemoryJournal, MemoryPlace
-
 from littlestone.errors import StoreError
 from littlestone.runs.journal.mark import NOWHERE, Mark, StorePosition, inode_of
 from littlestone.runs.journal.protocol import Entry
 from littlestone.runs.journal.sqlite import SqliteJournal, SqlitePlace
+from tests.memory_journal import MemoryJournal, MemoryPlace
 
 
 class MemoryBench:
