@@ -37,8 +37,8 @@ def print_table(
 @contextmanager
 def round_bar(total: int, label: str, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
     """Show a bar over ``total`` rounds; yield a callback that takes the rounds done so far."""
-    shown = Console(stderr=True, quiet=quiet)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=shown, transient=True) as bar:
+    shown: Any = {"console": Console(stderr=True), "transient": True, "disable": quiet}
+    with Progress(*columns, TimeRemainingColumn(), **shown) as bar:
         task = bar.add_task(label, total=total)
         yield lambda done: bar.update(task, completed=done)
