@@ -30,10 +30,11 @@ from littlestone.concepts.classes.stumps import Stumps
 from littlestone.runs.feeding import Intake
 from littlestone.runs.fleet import database
 from littlestone.runs.fleet.blocks import line_reader, numbered
-from littlestone.runs.intake.event import Event, Waiting
+from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow, Form
 from littlestone.runs.intake.readers import Columns, read_blocks
 from littlestone.runs.intake.users import user_digests
+from littlestone.runs.learning import Waiting
 
 
 @contextmanager

@@ -43,6 +43,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.runs.book import Book, enter
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.files import refuse_overlap, write_whole
+from littlestone.runs.frames import started
 from littlestone.runs.intake.lines import Position
 from littlestone.runs.intake.pace import Stopping
 from littlestone.runs.intake.readers import Item, read_blocks, singly
@@ -50,7 +51,7 @@ from littlestone.runs.intake.sources import is_live
 from littlestone.runs.journal.places import place_of, shown
 from littlestone.runs.journal.protocol import reporting_damage
 from littlestone.runs.journal.run_log import read_about
-from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn, started
+from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn
 from littlestone.runs.ranges import PaidRanges, fields_in, paid_in, promise_with
 from littlestone.runs.report import report
 

@@ -3,7 +3,8 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -30,7 +31,8 @@ from littlestone.runs.intake.readers import Columns, blocks_of, needed_columns
 from littlestone.runs.journal.places import place_of
 from littlestone.runs.journal.protocol import Place, reporting_damage
 from littlestone.runs.journal.run_log import read_about
-from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn, started
+from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn
+from littlestone.runs.ranges import PaidRanges, promise_with
 from littlestone.type_checks import is_a
 
 _MEANING: Final = ("label", "positive", "at_least", "feature")
@@ -206,6 +208,25 @@ def _opened(
     publisher.refuse_known()
     learner.refuse_to_start()
     return started(learner, place, book, users=columns.user, options=written)
+
+
+def started(
+    recipe: PrivateLearner,
+    place: Place,
+    book: Book | None,
+    *,
+    users: str | None,
+    ranges: Sequence[PaidRanges] = (),
+    options: str,
+) -> DurableRun:
+    """Start a run for whose promise the book, if there is one, has room, and enter it there."""
+    promised, promise = recipe.guarantee(), promise_with(recipe, users, ranges)
+    with nullcontext() if book is None else book.reserved(place, promised, promise) as reserved:
+        durable = DurableRun.start(
+            recipe, place, users=users, reserved=reserved, ranges=ranges, options=options
+        )
+        enter(book, durable, place)
+    return durable
 
 
 def _written(columns: Columns) -> str:

@@ -4,20 +4,18 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, Final, Literal
 
 from littlestone.errors import HorizonExceededError, LittlestoneError, StoreError
-from littlestone.learners.run import PrivateLearner
 from littlestone.locks import lock
-from littlestone.runs.book import Book, enter
 from littlestone.runs.durable import REFUSALS, DifferentContentError, DurableRun
-from littlestone.runs.intake.event import Event, EventBlock, Receipt, Waiting, by_halving
+from littlestone.runs.intake.event import Event, EventBlock, Receipt, by_halving
 from littlestone.runs.intake.form import BadRow, shown
 from littlestone.runs.intake.pace import Tick
-from littlestone.runs.journal.protocol import Place
 from littlestone.runs.journal.records import Release
 from littlestone.runs.published import (
     Published,
@@ -27,7 +25,6 @@ from littlestone.runs.published import (
     release_line,
     tail_of,
 )
-from littlestone.runs.ranges import PaidRanges, promise_with
 
 _COMPARED: Final = 50  # rows by which a file is recognized
 _HEARTBEAT_SECONDS: Final = 60.0
@@ -185,23 +182,33 @@ class Publisher:
         return self._stream
 
 
-def started(
-    recipe: PrivateLearner,
-    place: Place,
-    book: Book | None,
-    *,
-    users: str | None,
-    ranges: Sequence[PaidRanges] = (),
-    options: str,
-) -> DurableRun:
-    """Start a run for whose promise the book, if there is one, has room, and enter it there."""
-    promised, promise = recipe.guarantee(), promise_with(recipe, users, ranges)
-    with nullcontext() if book is None else book.reserved(place, promised, promise) as reserved:
-        durable = DurableRun.start(
-            recipe, place, users=users, reserved=reserved, ranges=ranges, options=options
+class Waiting:
+    """Events of one source that are taken together, one by one or in blocks."""
+
+    def __init__(self) -> None:
+        self._parts: list[EventBlock | list[Event]] = []
+        self.size = 0
+        """How many events wait."""
+
+    def add(self, item: Event | EventBlock) -> None:
+        """Add one event, or a block of them."""
+        if isinstance(item, EventBlock):
+            self._parts.append(item)
+            self.size += len(item)
+            return
+        if not self._parts or isinstance(self._parts[-1], EventBlock):
+            self._parts.append([])
+        self._parts[-1].append(item)  # type: ignore[union-attr]
+        self.size += 1
+
+    def together(self) -> Sequence[Event]:
+        """Return the events in order, as one block if there is any; then forget them."""
+        parts, self._parts, self.size = self._parts, [], 0
+        if not any(isinstance(part, EventBlock) for part in parts):
+            return list(chain.from_iterable(parts))
+        return EventBlock.joined(
+            [part if isinstance(part, EventBlock) else EventBlock.of(part) for part in parts]
         )
-        enter(book, durable, place)
-    return durable
 
 
 def _cut(items: Iterable[Item], waiting: Waiting, most: int) -> Iterator[Item]:
@@ -237,8 +244,7 @@ def learn(
     """Take all events in groups; each group is on disk before its releases are published.
 
     Args:
-        run: The durable run.
-        events: What the source yields.
+        run: The durable run, whose ``events`` come from one source.
         publisher: Where releases are written.
         group: The most events of one commit.
         policy: What happens to a row that does not fit.

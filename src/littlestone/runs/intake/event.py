@@ -96,35 +96,6 @@ class EventBlock(Sequence[Event]):
         )
 
 
-class Waiting:
-    """Events of one source that are taken together, one by one or in blocks."""
-
-    def __init__(self) -> None:
-        self._parts: list[EventBlock | list[Event]] = []
-        self.size = 0
-        """How many events wait."""
-
-    def add(self, item: Event | EventBlock) -> None:
-        """Add one event, or a block of them."""
-        if isinstance(item, EventBlock):
-            self._parts.append(item)
-            self.size += len(item)
-            return
-        if not self._parts or isinstance(self._parts[-1], EventBlock):
-            self._parts.append([])
-        self._parts[-1].append(item)  # type: ignore[union-attr]
-        self.size += 1
-
-    def together(self) -> Sequence[Event]:
-        """Return the events in order, as one block if there is any; then forget them."""
-        parts, self._parts, self.size = self._parts, [], 0
-        if not any(isinstance(part, EventBlock) for part in parts):
-            return list(chain.from_iterable(parts))
-        return EventBlock.joined(
-            [part if isinstance(part, EventBlock) else EventBlock.of(part) for part in parts]
-        )
-
-
 class Receipt(NamedTuple):
     """The result for an event: its round, and the number of the release in force after it.
 
