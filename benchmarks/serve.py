@@ -243,7 +243,7 @@ def _recovery(folder: Path, run: str) -> Row:
         "from littlestone.http.hosted import Runs\n"
         "async def go():\n"
         f"    runs = Runs(Path({str(folder)!r})); runs.open_all()\n"
-        "    for name in runs: await runs.threads[name].ready()\n"
+        "    for run in runs.hosted.values(): await run.thread.ready()\n"
         "    print(time.perf_counter() - started); await runs.close()\n"
         "started = time.perf_counter(); asyncio.run(go())"
     )

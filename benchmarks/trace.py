@@ -23,7 +23,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.intake.form import Form
-from littlestone.runs.intake.readers import Columns, read
+from littlestone.runs.intake.readers import Columns, read_blocks, singly
 from littlestone.runs.learning import Publisher, learn
 
 Row = tuple[str, str, str, bool | None]
@@ -82,9 +82,10 @@ def _learn(folder: Path) -> Trace:
     source.write_text("\n".join(["id,x,y", *rows]) + "\n")
     run = DurableRun.start(RECIPE, folder / "learn.db")
     columns = Columns(label="y", feature="x", identity="id")
-    events = iter(
-        read(str(source), RECIPE.concepts, columns, standard_input=sys.stdin.buffer, form=Form())
+    items = read_blocks(
+        str(source), RECIPE.concepts, columns, standard_input=sys.stdin.buffer, form=Form()
     )
+    events = iter(singly(items))
     trace = Trace()
 
     def watched() -> Iterator[Any]:

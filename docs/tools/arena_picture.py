@@ -19,7 +19,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from littlestone.http.arena import arena_application
-from littlestone.http.server import listening
+from littlestone.http.server import server
 
 PICTURE = Path(__file__).parents[1] / "images" / "arena.webp"
 SIZE: Any = {"width": 980, "height": 1010}
@@ -30,12 +30,12 @@ MOST_TRIES = 8
 
 @contextmanager
 def arena() -> Iterator[str]:
-    server = listening(arena_application(), host="127.0.0.1", port=0)
-    threading.Thread(target=server.run, daemon=True).start()
-    while not server.started:
+    running = server(arena_application(), port=0)
+    threading.Thread(target=running.run, daemon=True).start()
+    while not running.started:
         time.sleep(0.05)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.stop()
+    yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}"
+    running.stop()
 
 
 class Film:

@@ -114,18 +114,14 @@ class UnreachableError(StoreError):
     """The store cannot be reached at the moment: a server is down, or a disk is full."""
 
 
-def missing_extra(problem: ModuleNotFoundError, what: str) -> LittlestoneError | None:
-    """Return the error that names the extra, or None if no extra installs the missing module.
-
-    Args:
-        problem: What the import raised.
-        what: The command or feature that needs the module.
+def missing_extra(problem: Exception, what: str) -> LittlestoneError | None:
+    """Return the error that names the extra, or None if no extra installs a missing module.
 
     >>> print(missing_extra(ModuleNotFoundError(name="scipy.optimize"), "optimum"))
     optimum needs scipy: pip install 'littlestone[solver]'
     """
-    package = str(problem.name).partition(".")[0]
-    if package not in _EXTRAS:
+    package = str(getattr(problem, "name", "")).partition(".")[0]
+    if not isinstance(problem, ModuleNotFoundError) or package not in _EXTRAS:
         return None
     return LittlestoneError(
         f"{what} needs {package}: pip install 'littlestone[{_EXTRAS[package]}]'"

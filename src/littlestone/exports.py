@@ -17,9 +17,7 @@ _ROOT: Final = Path(__file__).parent
 def exports(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose stub lists its public names.
 
-    Args:
-        package: Its ``__name__``.
-        file: Its ``__file__``; the stub has the same name and the suffix ``.pyi``.
+    The stub has the name of its ``__file__`` and the suffix ``.pyi``.
     """
 
     @cache

@@ -49,11 +49,8 @@ def plain(recipe: Any) -> None:
 def fields_fit(recipe: Any, *names: str) -> None:
     """Make fields plain, and raise a ValueError that names a field of the wrong type.
 
-    An integer is at most 10**150; the caller checks narrower ranges.
-
-    Args:
-        recipe: A frozen dataclass.
-        names: The fields to check; all by default.
+    All fields are checked unless ``names`` are given. An integer is at most 10**150; the caller
+    checks narrower ranges.
     """
     plain(recipe)
     for name, hint in _hints_of(type(recipe)).items():  # type: ignore[arg-type]
@@ -298,7 +295,8 @@ def integer(*, at_least: int | None = None, at_most: int | None = None, **named:
 
 
 _COUNTS: Final = (
-    "arity batch bins cells concepts experts instances points rounds samples size variables"
+    "arity batch bins cells concepts different_points experts instances length memory period "
+    "points repeats rounds samples size variables within"
 )
 _MOST: Final = dict.fromkeys((*_COUNTS.split(), "parts"), _LARGEST) | dict.fromkeys(
     ("batch", "size", "max_contributions"), LARGEST_WORD

@@ -42,7 +42,6 @@ _IN_WORDS: Final = {
     bytes: "bytes",
     NoneType: "None",
 }
-_LONGEST_SHOWN: Final = 300
 _SECRET: Final = frozenset({"key", "secret", "snapshot", "state", "token"})
 """Arguments that messages describe only by their type."""
 
@@ -215,13 +214,13 @@ def _wanted(hint: Any) -> str:
     return _IN_WORDS.get(hint, f"of the kind {name}")
 
 
-def shown(value: Any) -> str:
-    """Return the ``repr`` of a value for a message, shortened."""
+def shown(value: Any, *, most: int = 300) -> str:
+    """Return the ``repr`` of a value for a message, shortened to ``most`` characters."""
     try:
         text = repr(value)
     except Exception:  # any error of the value's own repr; the caller reports the value
         return f"something of the type {type(value).__name__}"
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def plain_number(value: Any) -> Any:

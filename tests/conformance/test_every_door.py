@@ -17,6 +17,7 @@ import pytest
 from tests.unit.http.served import Served, serving
 
 from littlestone.adapters.river import PrivateClassifier
+from littlestone.adapters.shared import learner_for
 from littlestone.adapters.sklearn import PrivateClassifier as SklearnClassifier
 from littlestone.choose.recommendation import recommend
 from littlestone.choose.request import NAMES, Request
@@ -118,7 +119,7 @@ def scikit_learn(words: Words) -> Answer:
     parameters = {name: words[name] for name in NAMES if name in words}
     try:
         model = SklearnClassifier(concepts=_over(words), **parameters)
-        return _answer(model._recipe(model.concepts, model.rounds))
+        return _answer(learner_for(model, model.concepts, model.rounds))
     except ValueError as refusal:
         return "refused", str(refusal)
 

@@ -125,6 +125,6 @@ async def opened_without_book(folder: Path) -> None:
     runs = Runs(folder)
     runs.open_all()
     try:
-        await runs.threads["one"].ready()
+        await runs.hosted["one"].thread.ready()
     finally:
         await runs.close()

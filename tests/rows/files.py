@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
+from tests.readings import read
 from tests.rows.door import Rounds, Rows, column_of, learner_over, rounds_of
 from tests.rows.tables import (
     LABEL,
@@ -32,9 +33,9 @@ from littlestone.concepts.schema import Schema
 from littlestone.runs.feeding import Intake
 from littlestone.runs.fleet import database
 from littlestone.runs.fleet.blocks import line_reader, numbered
-from littlestone.runs.intake.event import Event, EventBlock
+from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow, Form
-from littlestone.runs.intake.readers import Columns, read, read_blocks
+from littlestone.runs.intake.readers import Columns, read_blocks
 from littlestone.runs.intake.users import user_digests
 from littlestone.runs.learning import Waiting
 
@@ -287,11 +288,7 @@ def into_a_journal(name: str, write: Callable[[Path, list[str], Rows], None]) ->
         with _file(name) as path:
             write(path, list(public.kinds), [*rows, rows[0]])
             for item in read_blocks(str(path), concepts, _USERS, standard_input=io.BytesIO()):
-                if isinstance(item, EventBlock):
-                    waiting.add_block(item)
-                else:
-                    event = item.stand_in if isinstance(item, BadRow) else item
-                    waiting.add(event)
+                waiting.add(item.stand_in if isinstance(item, BadRow) else item)
         intake = Intake(concepts.domain, user_digests(b"k"))
         group = intake.checked(waiting.together(), first=1)
         told = zip(

@@ -116,7 +116,7 @@ class PrivateClassifier(base.Classifier):
         over = concepts if isinstance(learner, str) else learner.concepts
         self._labels, self._over = declared_labels(labels, over, usual=(False, True))
         self._numbers = label_numbers(self._labels)
-        self._recipe = self._learner()
+        self._recipe = learner_for(self, self._over, rounds)
         self._reader = self._reader_of(self._recipe)
         # Started on first use: until then there is no secret, and copies are harmless.
         self._run: PrivateRun | None = None
@@ -125,18 +125,6 @@ class PrivateClassifier(base.Classifier):
     def _reader_of(self, recipe: PrivateLearner) -> Callable[[Mapping[Any, Any]], Any]:
         domain = recipe.concepts.domain
         return reader_for(domain, features=self.features, stand_ins=self.stand_ins)
-
-    def _learner(self) -> PrivateLearner:
-        return learner_for(
-            learner=self.learner,
-            concepts=self._over if isinstance(self.learner, str) else self.concepts,
-            setting=self.setting,
-            adversary=self.adversary,
-            rounds=self.rounds,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            max_contributions=self.max_contributions,
-        )
 
     @property
     def _multiclass(self) -> bool:
@@ -168,7 +156,7 @@ class PrivateClassifier(base.Classifier):
         """Learn from one labelled record."""
         point, number = self._reader(x), label_number(self._numbers, y)
         if self._run is None or not self._run.rounds_played:
-            warn_of_fitted_steps(self, _fitted_before)
+            warn_of_fitted_steps(self, compose.Pipeline, fitted_steps)
         self.run.take(point, number)
         self._releases.add(self.run.rounds_played, self.run.hypothesis)
 
@@ -269,11 +257,3 @@ def _learning(name: str, step: Any) -> list[str]:
         return [found for key, part in step.steps.items() for found in _learning(str(key), part)]
     stateless = type(step).learn_one is base.Transformer.learn_one
     return [] if stateless else [name]
-
-
-def _fitted_before(caller: Any, classifier: PrivateClassifier) -> list[str]:
-    """Return what ``caller`` learns, if it is a pipeline that ends with ``classifier``."""
-    last = caller
-    while isinstance(last, compose.Pipeline):
-        last = list(last.steps.values())[-1]
-    return fitted_steps(caller) if last is classifier else []

@@ -27,6 +27,7 @@ from littlestone.privacy.ledger import SEEDED
 from littlestone.type_checks import shown
 
 _MAGIC: Final = b"littlestone-classifier-2\n"
+_TERMS: Final = ("setting", "adversary", "epsilon", "delta", "max_contributions")
 
 
 def readable_times(array: NDArray[Any]) -> NDArray[Any]:
@@ -39,29 +40,30 @@ def readable_times(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(f"{array.dtype.kind}8[us]") if fine else array
 
 
-def learner_for(
-    *, learner: PrivateLearner | str, concepts: Any, rounds: int | None, **fields: Any
-) -> PrivateLearner:
-    """Return the requested recipe: ``learner`` itself, or the learner of the request.
+def learner_for(model: Any, over: Any, rounds: int | None) -> PrivateLearner:
+    """Return the recipe that the parameters of a classifier ask for.
 
-    >>> print(learner_for(
-    ...     learner="auto", concepts="thresholds:64", rounds=10**4, epsilon=0.5, delta=1e-6,
-    ... ).guarantee())
-    ε = 0.5
+    Args:
+        model: The classifier. Its ``learner`` is the recipe, or names one for the other parameters.
+        over: What such a recipe learns: the concepts, with the labels of ``declared_labels``.
+        rounds: The rounds of such a recipe.
     """
-    if isinstance(learner, str):
-        if concepts is None:
-            raise ValueError("exactly one of learner (a whole recipe) and concepts must be given")
-        return Request(over=concepts, learner=learner, rounds=rounds, **fields).recipe()
-    if concepts is not None:
+    learner: PrivateLearner | str = model.learner
+    given = over if isinstance(learner, str) else model.concepts
+    if isinstance(learner, str) == (given is None):
         raise ValueError("exactly one of learner (a whole recipe) and concepts must be given")
-    if rounds is not None:
-        raise ValueError(f"rounds must be omitted if a learner is given, got rounds={rounds!r}")
-    budget = PrivacyGuarantee(epsilon=fields["epsilon"], delta=fields["delta"])
+    if isinstance(learner, str):
+        terms = {name: getattr(model, name) for name in _TERMS}
+        return Request(over=over, learner=learner, rounds=rounds, **terms).recipe()
+    if model.rounds is not None:
+        raise ValueError(
+            f"rounds must be omitted if a learner is given, got rounds={model.rounds!r}"
+        )
+    budget = PrivacyGuarantee(epsilon=model.epsilon, delta=model.delta)
     if not learner.guarantee().within(budget):
         raise ValueError(
             f"the learner promises {learner.guarantee()}, which is more than "
-            f"epsilon={fields['epsilon']!r}, delta={fields['delta']!r} allow"
+            f"epsilon={model.epsilon!r}, delta={model.delta!r} allow"
         )
     return learner
 
@@ -226,19 +228,24 @@ class PromiseWarning(UserWarning):
     """Something around a private classifier publishes what its promise does not cover."""
 
 
-def warn_of_fitted_steps(model: Any, fitted_steps: Callable[[Any, Any], Sequence[str]]) -> None:
-    """Find a pipeline that is feeding ``model``, and warn of what it learns.
+def warn_of_fitted_steps(
+    model: Any, pipeline: type[Any], fitted_steps: Callable[[Any], Sequence[str]]
+) -> None:
+    """Find a pipeline that ends with ``model`` and is feeding it, and warn of what it learns.
 
     A pipeline passes rows and does not identify itself, so it is searched among the callers. Rows
     that were transformed before cannot be detected.
+    ``fitted_steps`` returns what a pipeline learns.
     """
     frame = sys._getframe(1)
     for _ in range(_DEEPEST):
         if frame.f_back is None:
             return
         frame = frame.f_back
-        found = fitted_steps(frame.f_locals.get("self"), model)
-        if found:
+        caller = last = frame.f_locals.get("self")
+        while isinstance(last, pipeline):
+            last = list(dict(last.steps).values())[-1]
+        if last is model and (found := fitted_steps(caller)):
             warnings.warn(
                 f"the promise is void: the pipeline learns {', '.join(map(repr, found))} from the "
                 f"same rows, without noise, and every prediction shows it. Only fixed maps of one "

@@ -140,7 +140,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Start a new run, with a new budget, and learn from each row once, in order."""
-        warn_of_fitted_steps(self, _fitted_before)
+        warn_of_fitted_steps(self, Pipeline, fitted_steps)
         known = {name: self.__dict__[name] for name in _SHAPE if name in self.__dict__}
         try:
             columns, targets = self._validated(X, y, self._declared(), reset=True)
@@ -154,7 +154,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: N803
         """Continue the run, or start one, and learn from each row once, in order."""
         if not hasattr(self, "run_"):
-            warn_of_fitted_steps(self, _fitted_before)
+            warn_of_fitted_steps(self, Pipeline, fitted_steps)
             columns, targets = self._validated(X, y, self._declared(), reset=True)
             declared = self.classes if classes is None else _sorted(classes)
             return self._begin(columns, targets, declared, unplanned=ROUNDS)
@@ -248,7 +248,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.concepts is None and isinstance(self.learner, str):
             raise ValueError("resume needs concepts= or learner=, got the grid alone")
         classes, over = self._classes_over(self.classes, self.concepts)
-        recipe, saved, releases = resumed(snapshot, self._recipe(over, self.rounds))
+        recipe, saved, releases = resumed(snapshot, learner_for(self, over, self.rounds))
         self.run_, self._releases = recipe.restore(saved, register), releases
         self.recipe_, self.classes_ = recipe, label_array(classes)
         self._fits_so_far.add(recipe, self.run_)
@@ -264,26 +264,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return None
         return Request(over=self.concepts, setting=self.setting).concepts
 
-    def _recipe(self, concepts: Any, rounds: int | None) -> PrivateLearner:
-        whole = not isinstance(self.learner, str)
-        return learner_for(
-            learner=self.learner,
-            concepts=self.concepts if whole else concepts,
-            setting=self.setting,
-            adversary=self.adversary,
-            rounds=self.rounds if whole else rounds,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            max_contributions=self.max_contributions,
-        )
-
     def _validated(
-        self,
-        table: Any,
-        y: Any,
-        concepts: ConceptClass | None,
-        *,
-        reset: bool,
+        self, table: Any, y: Any, concepts: ConceptClass | None, *, reset: bool
     ) -> tuple[list[Any], NDArray[Any]]:
         columns = columns_of(self, table, reset=reset, names=_names(concepts))
         targets = targets_of(y, columns)
@@ -313,7 +295,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         concepts = self._schema_of_numbers() if self._declared() is None else self.concepts
         classes, concepts = self._classes_over(classes, concepts)
         rounds = unplanned if self.rounds is None else self.rounds
-        recipe = self._recipe(concepts, rounds)
+        recipe = learner_for(self, concepts, rounds)
         numbers = numbers_of(targets, classes)
         points = _points(recipe, columns)
         run = recipe.start(rng=None if self.random_state is None else seeded(self.random_state))
@@ -345,11 +327,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         state: dict[str, Any] = super().__getstate__()
         if "run_" not in state:
             return state
-        return {
-            **state,
-            "run_": portable(state["run_"]),
-            "_releases": state["_releases"].to_json(),
-        }
+        return {**state, "run_": portable(state["run_"]), "_releases": state["_releases"].to_json()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -391,14 +369,6 @@ def _learning(name: str, step: Any) -> list[str]:
     if parts is not None:
         return [found for inner, part in parts for found in _learning(inner, part)]
     return [name] if get_tags(step).requires_fit else []
-
-
-def _fitted_before(caller: Any, classifier: PrivateClassifier) -> list[str]:
-    """Return what ``caller`` fits, if it is a pipeline that ends with ``classifier``."""
-    last = caller
-    while isinstance(last, Pipeline):
-        last = last.steps[-1][1]
-    return fitted_steps(caller) if last is classifier else []
 
 
 def _sorted(classes: Any) -> list[Any]:

@@ -14,13 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from littlestone.adapters.shared import label_number, label_numbers, readable_times
-from littlestone.concepts.records.columns import (
-    eager_frame,
-    frame_columns,
-    is_frame,
-    listed,
-    typed,
-)
+from littlestone.concepts.records.columns import eager_frame, frame_columns, is_frame, listed, typed
 from littlestone.require import plain_array
 
 _NUMBERS: Final = "biuf"

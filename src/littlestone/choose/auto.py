@@ -60,21 +60,11 @@ class Ranking:
     refused: Mapping[str, str]
 
 
-def rank(
-    concepts: ConceptClass,
-    *,
-    rounds: int,
-    epsilon: float,
-    delta: float,
-    setting: Setting,
-    adversary: AdversaryKind,
-) -> Ranking:
+def rank(question: "Question") -> Ranking:
     """Rank every applicable learner by a bound on its mean; spend nothing."""
-    require.usual(epsilon=epsilon, delta=delta)
-    budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    question = Question(concepts, budget, setting, adversary)
+    require.usual(epsilon=question.budget["epsilon"], delta=question.budget["delta"])
     found, refused = [], {}
-    for name in _ranked(setting):
+    for name in _ranked(question.setting):
         try:
             found.append(question.candidate(name))
         except (ValueError, LittlestoneError) as refusal:
@@ -186,7 +176,7 @@ def auto(
             "adversary must be 'oblivious' (events do not react to the rules), or setting "
             f"'realizable', for so large a schema, got adversary={adversary!r}"
         )
-    ranking = rank(concepts, setting=setting, adversary=adversary, **budget)
+    ranking = rank(Question(concepts, budget, setting, adversary))
     if not ranking.candidates:
         reasons = "; ".join(f"{name}: {why}" for name, why in ranking.refused.items())
         raise ValueError(f"no learner applies to {concepts!r}. {reasons}")

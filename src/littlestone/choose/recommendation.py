@@ -6,14 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from littlestone import require
-from littlestone.choose.auto import (
-    FAILURE,
-    USEFUL_SHARE,
-    Candidate,
-    Question,
-    Ranking,
-    rank,
-)
+from littlestone.choose.auto import FAILURE, USEFUL_SHARE, Candidate, Question, Ranking, rank
 from littlestone.choose.catalogue import LEARNERS
 from littlestone.choose.request import Request
 from littlestone.concepts.schema import Numeric, Schema
@@ -89,12 +82,13 @@ def recommendation_for(request: Request) -> Recommendation:
 def _ranking(request: Request) -> Ranking:
     if request.rounds is None:
         return Ranking(candidates=(), refused={"every other learner": "rounds are not declared"})
-    return rank(request.concepts, **_terms(request))
+    return rank(_question(request))
 
 
-def _terms(request: Request) -> Any:
-    names = ("rounds", "epsilon", "delta", "setting", "adversary")
-    return {name: getattr(request, name) for name in names}
+def _question(request: Request) -> Question:
+    budget = {name: getattr(request, name) for name in ("rounds", "epsilon", "delta")}
+    against: Any = request.setting, request.adversary
+    return Question(request.concepts, budget, *against)
 
 
 def _alike(candidate: Candidate, chosen: PrivateLearner) -> bool:
@@ -153,8 +147,7 @@ def _explained(draft: Recommendation, request: Request) -> str:
         )
     if not draft.useful:
         assert proved is not None
-        question = Question(request.concepts, _budget(request), *_against(request))
-        advice = "; ".join(question.what_would_help(proved.name))
+        advice = "; ".join(_question(request).what_would_help(proved.name))
         return (
             f"No learner is shown to do better than a constant rule in {draft.rounds:,} rounds "
             f"{against} at epsilon = {request.epsilon:g}: the best, {proved.name}, may need "
@@ -170,11 +163,3 @@ def _explained(draft: Recommendation, request: Request) -> str:
     others = ", ".join(f"{c.name} {c.expected:,.0f}" for c in draft.candidates[1:])
     ranked = f" The others, on average: {others}." if others else ""
     return f"{best.name}: {words}, of {draft.rounds:,} rounds ({best.reason}).{ranked}"
-
-
-def _budget(request: Request) -> dict[str, Any]:
-    return {name: getattr(request, name) for name in ("rounds", "epsilon", "delta")}
-
-
-def _against(request: Request) -> Any:
-    return request.setting, request.adversary

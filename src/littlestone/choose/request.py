@@ -140,7 +140,8 @@ class Request:
 
     def recipe(self) -> PrivateLearner:
         """Return the learner of this request: a function of public values."""
-        concepts, budget = self.concepts, _budget(self)
+        concepts = self.concepts
+        budget: Any = {name: getattr(self, name) for name in ("rounds", "epsilon", "delta")}
         if self.learner == "auto":
             recipe: Any = auto(
                 concepts,
@@ -194,10 +195,6 @@ class Request:
 
 NAMES: Final = tuple(part.name for part in fields(Request) if part.name not in ("over", "space"))
 """The fields of a request except what it is over."""
-
-
-def _budget(request: Request) -> dict[str, Any]:
-    return {name: getattr(request, name) for name in ("rounds", "epsilon", "delta")}
 
 
 def _space(over: Any) -> ConceptClass | Schema:

@@ -9,12 +9,11 @@ from littlestone.audit import matrix
 from littlestone.audit.auditing import AuditReport, audit
 from littlestone.audit.auditing import learner as audit_learner
 from littlestone.audit.registry import AUDITS, CONTROLS
-from littlestone.audit.two_worlds import Subject, TwoWorldAdversary
 from littlestone.choose.catalogue import lookup
 from littlestone.cli.options import AsJson, ClassOption
 from littlestone.cli.output import Console, print_json, print_table, round_bar
 from littlestone.cli.outside import class_named, learner_named
-from littlestone.randomness import Randomness, secure, seeded
+from littlestone.randomness import secure, seeded
 
 VIOLATION = 1
 
@@ -45,42 +44,27 @@ def run(
     rng = secure() if seed is None else seeded(seed)
     if write_matrix is not None:
         _matrix(write_matrix)
-    elif learner is not None:
+        return
+    if learner is not None:
         budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
         recipe = learner_named(learner, class_named(concepts), **budget)
         with round_bar(runs, "auditing", quiet=as_json) as progress:
-            found = audit_learner(
-                recipe, runs=runs, rng=rng, progress=None if progress is None else progress
-            )
-        _print_report(
-            found, as_json, "one example is replaced, at several moments; it may be too weak"
-        )
-    elif broken is not None:
+            report = audit_learner(recipe, runs=runs, rng=rng, progress=progress)
+        note = "one example is replaced, at several moments; it may be too weak"
+        _print_report(report, as_json, note)
+        return
+    if broken is not None:
         control = lookup(CONTROLS, broken, kind="broken mechanism")
-        note = f"the bug: {control.bug}"
-        _one(control.subject, control.adversary, runs, rng, as_json, note)
+        subject, adversary, note = control.subject, control.adversary, f"the bug: {control.bug}"
     elif mechanism is not None:
         entry = lookup(AUDITS, mechanism, kind="audit")
-        _one(entry.subject(epsilon, delta), entry.adversary, runs, rng, as_json, entry.summary)
+        subject, adversary, note = entry.subject(epsilon, delta), entry.adversary, entry.summary
     else:
         _list()
-
-
-def _one(
-    subject: Subject,
-    adversary: TwoWorldAdversary,
-    runs: int,
-    rng: Randomness,
-    as_json: bool,
-    note: str,
-) -> None:
+        return
     with round_bar(runs, "auditing", quiet=as_json) as progress:
         report = audit(
-            subject,
-            adversary,
-            runs=runs,
-            rng=rng,
-            progress=None if progress is None else lambda done, _: progress(done),
+            subject, adversary, runs=runs, rng=rng, progress=lambda done, _: progress(done)
         )
     _print_report(report, as_json, note)
 

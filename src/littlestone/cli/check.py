@@ -13,12 +13,9 @@ from rich.console import Console
 from littlestone.choose.request import Request
 from littlestone.cli.config import declared_space
 from littlestone.cli.options import (
-    AtLeast,
-    Feature,
-    FormOptions,
     InPlaceOfSchema,
     MaxContributions,
-    Positive,
+    ReadingOptions,
     SchemaFile,
     Source,
     User,
@@ -40,20 +37,17 @@ EYES = (
 )
 
 
-@options_of(FormOptions, "file")
+@options_of(ReadingOptions, "file")
 def run(
     ctx: typer.Context,
     source: Source,
-    file: FormOptions,
+    file: ReadingOptions,
     label: Annotated[str | None, typer.Option(help="The column with the label.")] = None,
     schema: SchemaFile = None,
     concepts: InPlaceOfSchema = None,
-    feature: Feature = None,
     identity: Annotated[
         str | None, typer.Option("--id", help="The column with the event's id.")
     ] = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
     user: User = None,
     max_contributions: MaxContributions = 1,
     most: Annotated[
@@ -74,14 +68,7 @@ def run(
         request = Request.from_json({"schema": declared, "class": spec, "rounds": 1000})
         space = request.concepts.domain
     form = file.form()
-    columns = Columns(
-        label=label or "",
-        feature=feature,
-        identity=identity,
-        positive=positive,
-        at_least=at_least,
-        user=user,
-    )
+    columns = file.columns(label or "", identity=identity, user=user)
     named = (columns.label, columns.identity, columns.user)
     needed = [*filter(None, named)] if space is None else needed_columns(space, columns)
     delimiter, names = dialect_of(source, needed, form) if form.header else (form.delimiter, [])

@@ -62,12 +62,7 @@ def run(
 
 def _one(claim: Claim, seed: int, full: bool, quiet: bool) -> Outcome:
     with round_bar(STEPS, claim.name, quiet=quiet) as bar:
-        return examine(
-            claim,
-            seed=seed,
-            full=full,
-            progress=None if bar is None else lambda part: bar(int(part * STEPS)),
-        )
+        return examine(claim, seed=seed, full=full, progress=lambda part: bar(int(part * STEPS)))
 
 
 def _row(outcome: Outcome) -> tuple[str | Text, ...]:

@@ -72,7 +72,7 @@ def declared_space(
 ) -> tuple[Mapping[str, Any] | None, str | None]:
     """Return the tables of the schema, or the class: from the command line, else the file."""
     inline: Mapping[str, Any] | None = ctx.meta.get(INLINE)
-    here = [_is_given(ctx, name) for name in ("schema", "concepts")]
+    here = [_source(ctx, name) == "COMMANDLINE" for name in ("schema", "concepts")]
     if here == [True, False]:
         concepts = None
     elif here == [False, True]:
@@ -82,9 +82,10 @@ def declared_space(
     return toml_tables(path), concepts
 
 
-def _is_given(ctx: typer.Context, name: str) -> bool:
+def _source(ctx: typer.Context, name: str) -> str:
+    """Return where an option comes from: COMMANDLINE, DEFAULT_MAP (a file) or DEFAULT."""
     source = ctx.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+    return "DEFAULT" if source is None else source.name
 
 
 def written(ctx: typer.Context, schema: Mapping[str, Any] | None) -> str:
@@ -92,8 +93,7 @@ def written(ctx: typer.Context, schema: Mapping[str, Any] | None) -> str:
     lines = []
     for key, name in names_of(ctx).items():
         value = ctx.params.get(name)
-        source = ctx.get_parameter_source(name)
-        given = name in NAMES or (source is not None and source.name != "DEFAULT")
+        given = name in NAMES or _source(ctx, name) != "DEFAULT"
         if value is None or key in ("schema", "quiet") or not given:
             continue
         lines.append(f"{key} = {_value(shown(value) if key == 'store' else value)}")
@@ -126,9 +126,7 @@ def _text(text: str) -> str:
 
 def given_options(ctx: typer.Context) -> dict[str, Any]:
     """Return the parts of a request that were given on the command line or in a file."""
-    sources = {name: ctx.get_parameter_source(name) for name in NAMES}
-    given = [name for name, found in sources.items() if found and found.name != "DEFAULT"]
-    return {name: ctx.params[name] for name in given}
+    return {name: ctx.params[name] for name in NAMES if _source(ctx, name) != "DEFAULT"}
 
 
 def stored_reading(ctx: typer.Context, text: str, store: str) -> dict[str, Any]:
@@ -144,8 +142,7 @@ def stored_reading(ctx: typer.Context, text: str, store: str) -> dict[str, Any]:
         return {}
     options, found = tomllib.loads(text), {}
     for key, name in names_of(ctx).items():
-        before, source = options.get(key), ctx.get_parameter_source(name)
-        is_said = source is not None and source.name != "DEFAULT"
+        before, is_said = options.get(key), _source(ctx, name) != "DEFAULT"
         if name in _MEANING:
             if is_said and ctx.params[name] != before:
                 made = f"no --{key}" if before is None else f"--{key} {before}"

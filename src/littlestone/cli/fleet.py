@@ -1,7 +1,7 @@
 """Implement ``littlestone fleet …``: a learner for each key, in PostgreSQL."""
 
 import sys
-import time
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -10,13 +10,10 @@ from littlestone.cli import fleet_blocklist, fleet_spark
 from littlestone.cli import fleet_options as shared
 from littlestone.cli.check import check_first_rows
 from littlestone.cli.options import (
-    AtLeast,
     Check,
     Complete,
-    Feature,
-    FormOptions,
     Label,
-    Positive,
+    ReadingOptions,
     Source,
     options_of,
 )
@@ -26,16 +23,11 @@ from littlestone.runs.fleet import database
 from littlestone.runs.fleet.terms import recipe_of, require_shards
 from littlestone.runs.fleet.worker import Worker
 from littlestone.runs.intake.lines import Position
-from littlestone.runs.intake.readers import Columns
 from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
 
-app = typer.Typer(
-    name="fleet",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Run a learner for each of millions of keys, or one blocklist, on PostgreSQL or Spark.",
+app = shared.group(
+    "fleet", "Run a learner for each of millions of keys, or one blocklist, on PostgreSQL or Spark."
 )
 app.add_typer(fleet_spark.app)
 app.add_typer(fleet_blocklist.app)
@@ -50,36 +42,23 @@ def init(
 ) -> None:
     """Create a fleet: its tables, its secret, and the mark beside the secret."""
     require_shards(shards=shards)
-    fleet.make(
-        lambda recipe, mine: database.create(
-            dsn,
-            recipe,
-            fingerprint=mine,
-            shards=shards,
-            max_keys=fleet.max_keys,
-            users=fleet.user,
-            options=fleet.request().to_json(),
-        )
-    )
+    fleet.make(partial(database.create, dsn, shards=shards))
 
 
 @app.command()
-@options_of(FormOptions, "file")
+@options_of(ReadingOptions, "file")
 def put(
     source: Source,
     dsn: shared.Dsn,
     key: shared.Key,
     label: Label,
-    file: FormOptions,
-    feature: Feature = None,
+    file: ReadingOptions,
     sequence: Annotated[
         str | None,
         typer.Option(
             help="The column with the event's number within its key; by default in order."
         ),
     ] = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
     check: Check = 1000,
     complete: Complete = False,
 ) -> None:
@@ -92,14 +71,7 @@ def put(
     with shared.connected(dsn) as connection:
         terms = database.terms_of(connection)
         recipe = recipe_of(terms)
-        columns = Columns(
-            label=label,
-            feature=feature,
-            identity=key,
-            positive=positive,
-            at_least=at_least,
-            user=terms.users,
-        )
+        columns = file.columns(label, identity=key, user=terms.users)
         form, position = file.form(complete=complete), Position()
         check_first_rows(source, recipe.concepts.domain, columns, form, check, Console(stderr=True))
         parts = numbered(
@@ -128,30 +100,24 @@ def work(
         terms = database.terms_of(connection)
         recipe, known = recipe_of(terms), secret_of(secret, terms.fingerprint)
         mark = HighWater(shared.mark_of(secret), terms.identity, create=adopt)
-        worker, taken, reported = Worker(connection, terms, recipe, known, mark), 0, set[str]()
-        try:
-            while True:
-                taken += (some := worker.work())
-                for name in worker.refused.keys() - reported:
-                    typer.echo(worker.refused[name], err=True)
-                reported = set(worker.refused)
-                if not some and until_empty and not database.status(connection)["waiting"]:
-                    break
-                if not some:
-                    time.sleep(pause)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            mark.close()
+        worker, reported = Worker(connection, terms, recipe, known, mark), set[str]()
+
+        def turn() -> int:
+            taken = worker.work()
+            for name in worker.refused.keys() - reported:
+                typer.echo(worker.refused[name], err=True)
+            reported.clear()
+            reported.update(worker.refused)
+            return taken
+
+        status = partial(database.status, connection)
+        taken = shared.work_on(turn, status, mark, until_empty=until_empty, pause=pause)
         typer.echo(f"{taken:,} events taken")
         worker.raise_refused()
 
 
 @app.command()
-def status(
-    dsn: shared.Dsn,
-    as_json: shared.WithLedger = False,
-) -> None:
+def status(dsn: shared.Dsn, as_json: shared.WithLedger = False) -> None:
     """Show the status of the fleet, and what it promises to whom."""
     with shared.connected(dsn) as connection:
         terms, found = database.terms_of(connection), database.status(connection)
@@ -160,8 +126,7 @@ def status(
 
 @app.command()
 def releases(
-    dsn: shared.Dsn,
-    key: Annotated[str | None, typer.Option(help="Print this key only.")] = None,
+    dsn: shared.Dsn, key: Annotated[str | None, typer.Option(help="Print this key only.")] = None
 ) -> None:
     """Print what was published, one line of JSON for each release: this may be shown."""
     with shared.connected(dsn) as connection:

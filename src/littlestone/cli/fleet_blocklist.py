@@ -1,7 +1,7 @@
 """Implement ``littlestone fleet blocklist …``: one private list of keys, on many machines."""
 
 import sys
-import time
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +10,7 @@ from littlestone.choose.request import Request
 from littlestone.cli import fleet_options as shared
 from littlestone.cli.options import (
     USUAL,
+    BookFile,
     Complete,
     EventDelta,
     EventEpsilon,
@@ -28,18 +29,14 @@ from littlestone.runs.fleet.page_tree import require_users
 from littlestone.runs.fleet.terms import list_ledger, require_shards
 from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.lines import Position
-from littlestone.runs.intake.readers import Columns, read
+from littlestone.runs.intake.readers import Columns, read_blocks, singly
 from littlestone.runs.intake.users import promise_of
 from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
 
-app = typer.Typer(
-    name="blocklist",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Run one private blocklist in PostgreSQL, split into parts: "
-    "init, put, work, status, releases.",
+app = shared.group(
+    "blocklist",
+    "Run one private blocklist in PostgreSQL, split into parts: init, put, work, status, releases.",
 )
 
 
@@ -53,7 +50,7 @@ def init(
     max_contributions: MaxContributions = USUAL["max_contributions"],
     parts: Annotated[int, typer.Option(help="How many workers can be busy at once.")] = 16,
     user: User = None,
-    book: shared.BookFile = None,
+    book: BookFile = None,
 ) -> None:
     """Create a list: its tables, its first release (an empty list), its secret and the mark."""
     require_shards(parts=parts)
@@ -81,8 +78,7 @@ def put(
     file: FormOptions,
     positive: Positive = None,
     first: Annotated[
-        int | None,
-        typer.Option(help="The round of the first row; by default the next round."),
+        int | None, typer.Option(help="The round of the first row; by default the next round.")
     ] = None,
     complete: Complete = False,
 ) -> None:
@@ -97,14 +93,15 @@ def put(
         columns = Columns(label=label, feature=feature, positive=positive, user=terms.users)
         xs, ys, users = list[Any](), list[int](), list[str | None]()
         position = Position()
-        for event in read(
+        items = read_blocks(
             source,
             recipe.concepts,
             columns,
             standard_input=sys.stdin.buffer,
             form=file.form(complete=complete),
             position=position,
-        ):
+        )
+        for event in singly(items):
             if isinstance(event, BadRow):
                 raise LittlestoneError(f"line {event.line}: {event}; nothing of {source} was put")
             assert event.example is not None  # every reader sets it
@@ -130,18 +127,9 @@ def work(
         known = secret_of(secret, terms.fingerprint)
         mark = HighWater(shared.mark_of(secret), terms.identity, create=adopt)
         worker = blocklist.PartWorker(connection, terms.recipe, known, mark)
-        try:
-            while True:
-                if worker.work():
-                    continue
-                if until_empty and not blocklist.status(connection)["waiting"]:
-                    break
-                time.sleep(pause)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            mark.close()
-        typer.echo(f"{blocklist.status(connection)['rounds']:,} rounds published")
+        status = partial(blocklist.status, connection)
+        shared.work_on(worker.work, status, mark, until_empty=until_empty, pause=pause)
+        typer.echo(f"{status()['rounds']:,} rounds published")
 
 
 @app.command()

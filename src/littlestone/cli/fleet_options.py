@@ -3,7 +3,8 @@
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,7 @@ from typing import Annotated, Any
 import psycopg
 import typer
 
-from littlestone.cli.options import RequestOptions, options_of
-from littlestone.learners.run import PrivateLearner
+from littlestone.cli.options import BookFile, RequestOptions, options_of
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.runs.book import Book
 from littlestone.runs.files import (
@@ -32,9 +32,6 @@ from littlestone.runs.journal.postgresql import connect, refusing
 Dsn = Annotated[str, typer.Option(help="The database, as in postgresql://user@host/name.")]
 Secret = Annotated[Path, typer.Option(help="The file of the secret; its mark lies beside it.")]
 MaxKeys = Annotated[int, typer.Option(help="The most keys that one person appears under.")]
-BookFile = Annotated[
-    Path | None, typer.Option("--book", help="The budget book of the data; it must have room.")
-]
 Key = Annotated[str, typer.Option(help="The column with the key, which is public.")]
 UntilEmpty = Annotated[bool, typer.Option("--until-empty", help="Stop when no event is waiting.")]
 Adopt = Annotated[
@@ -55,16 +52,21 @@ class NewFleet(RequestOptions):
     max_keys: MaxKeys = 1
     book: BookFile = None
 
-    def make(self, create: Callable[[PrivateLearner, bytes], Terms]) -> None:
-        """Enter the fleet in the book, create its secret, call ``create``, and create the mark."""
-        recipe = self.request().recipe()
+    def make(self, create: Callable[..., Terms]) -> None:
+        """Enter the fleet in the book, create its secret, call ``create``, and create the mark.
+
+        ``create`` gets the recipe and the parts of its terms that all engines have.
+        """
+        request = self.request()
+        recipe, options = request.recipe(), request.to_json()
+        stated: Any = {"max_keys": self.max_keys, "users": self.user, "options": options}
         fleet = PerKey(learner=recipe, max_keys=self.max_keys, users=self.user)
         with (
             refusing_errors(),
             new_secret(self.secret) as mine,
             entered(self.book, self.secret, fleet.guarantee(), fleet.promise),
         ):
-            terms = create(recipe, mine)
+            terms = create(recipe, fingerprint=mine, **stated)
         HighWater(mark_of(self.secret), terms.identity, create=True).close()
 
 
@@ -87,6 +89,42 @@ def connected(dsn: str) -> "Iterator[psycopg.Connection[Any]]":
     """Connect to a database, and report its errors in one line."""
     with refusing_errors(), connect(dsn) as connection:
         yield connection
+
+
+def group(name: str, words: str) -> typer.Typer:
+    """Return a group of commands; ``words`` is its help."""
+    return typer.Typer(
+        name=name,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        help=words,
+    )
+
+
+def work_on(
+    work: Callable[[], int],
+    status: Callable[[], Mapping[str, int]],
+    mark: HighWater,
+    *,
+    until_empty: bool,
+    pause: float,
+) -> int:
+    """Work until Ctrl-C, or until no event is waiting; close the mark; return how much was done."""
+    done = 0
+    try:
+        while True:
+            done += (some := work())
+            if some:
+                continue
+            if until_empty and not status()["waiting"]:
+                break
+            time.sleep(pause)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        mark.close()
+    return done
 
 
 def print_progress(terms: Terms, found: dict[str, int], as_json: bool) -> None:

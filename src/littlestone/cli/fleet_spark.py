@@ -4,7 +4,7 @@ import json
 import shutil
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,12 +18,9 @@ from littlestone.runs.fleet.spark_folder import NOT_COUNTED, REFUSED, RELEASED, 
 from littlestone.runs.fleet.terms import Terms, recipe_of, require_shards
 from littlestone.runs.intake.readers import Columns
 
-app = typer.Typer(
-    name="spark",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Run a fleet on Apache Spark, with states in a checkpoint: init, work, status, releases.",
+app = shared.group(
+    "spark",
+    "Run a fleet on Apache Spark, with states in a checkpoint: init, work, status, releases.",
 )
 
 _MOST_NAMED = 10
@@ -45,15 +42,8 @@ def init(
         raise ValueError(NOT_COUNTED)
     require_shards(partitions=partitions)
 
-    def create(recipe: PrivateLearner, mine: bytes) -> Terms:
-        terms = Terms.planned(
-            recipe,
-            fingerprint=mine,
-            shards=partitions,
-            max_keys=fleet.max_keys,
-            users=fleet.user,
-            options=fleet.request().to_json(),
-        )
+    def create(recipe: PrivateLearner, **stated: Any) -> Terms:
+        terms = Terms.planned(recipe, shards=partitions, **stated)
         return SparkFolder.from_terms(folder, terms).terms
 
     fleet.make(create)

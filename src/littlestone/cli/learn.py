@@ -6,7 +6,6 @@ import signal
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
@@ -25,13 +24,11 @@ from littlestone.cli.config import (
     written,
 )
 from littlestone.cli.options import (
-    AtLeast,
+    BookFile,
     Check,
     Complete,
-    Feature,
-    FormOptions,
     Label,
-    Positive,
+    ReadingOptions,
     RequestOptions,
     Source,
     options_of,
@@ -43,15 +40,16 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError, StoreError
 from littlestone.lab.class_floors import mistakes_floor
 from littlestone.learners.run import PrivateLearner
-from littlestone.runs.book import Book, Reservation, enter
+from littlestone.runs.book import Book, enter
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.files import refuse_overlap, write_whole
+from littlestone.runs.frames import started
 from littlestone.runs.intake.lines import Position
 from littlestone.runs.intake.pace import Stopping
-from littlestone.runs.intake.readers import Columns, Item, read_blocks, singly
+from littlestone.runs.intake.readers import Item, read_blocks, singly
 from littlestone.runs.intake.sources import is_live
 from littlestone.runs.journal.places import place_of, shown
-from littlestone.runs.journal.protocol import Place, reporting_damage
+from littlestone.runs.journal.protocol import reporting_damage
 from littlestone.runs.journal.run_log import read_about
 from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn
 from littlestone.runs.ranges import PaidRanges, fields_in, paid_in, promise_with
@@ -66,7 +64,7 @@ ADOPTED = (
 )
 
 
-@options_of(FormOptions, "file")
+@options_of(ReadingOptions, "file")
 @options_of(RequestOptions, "options")
 def run(
     ctx: typer.Context,
@@ -81,8 +79,7 @@ def run(
         ),
     ],
     options: RequestOptions,
-    file: FormOptions,
-    feature: Feature = None,
+    file: ReadingOptions,
     identity: Annotated[
         str | None,
         typer.Option(
@@ -121,14 +118,9 @@ def run(
             help="The name of the source, for rows without an id; by default that of the file.",
         ),
     ] = None,
-    positive: Positive = None,
-    at_least: AtLeast = None,
     check: Check = 1000,
     complete: Complete = False,
-    book: Annotated[
-        Path | None,
-        typer.Option(help="The budget book of the data; a store that exceeds it is rejected."),
-    ] = None,
+    book: BookFile = None,
     other_data: Annotated[
         bool,
         typer.Option(
@@ -165,8 +157,8 @@ def run(
         meant = stored_reading(ctx, about.get("options", ""), store)
         ids = tomllib.loads(about.get("options", "")).get("id")
     recipe = None if begun else _new(options, tables, concepts, console)
-    promise = "" if recipe is None else promise_with(recipe, user, ranges)  # rejected by name
     if recipe is not None:
+        promise_with(recipe, user, ranges)  # rejects other users by name
         _policy(recipe.concepts, bad_rows)
     # Everything is checked before anything is created.
     require.integer(group=group, at_least=1)
@@ -179,18 +171,10 @@ def run(
     named = origin
     origin = Path(source).name.removesuffix(".gz") if origin is None else origin
     identity = meant.get("identity", identity)
-    columns = Columns(
-        label=label,
-        feature=meant.get("feature", feature),
-        identity=identity,
-        positive=meant.get("positive", positive),
-        at_least=meant.get("at_least", at_least),
-        user=user,
-        origin=origin,
-    )
-    stored = {each.name: meant[each.name] for each in fields(FormOptions) if each.name in meant}
-    form = replace(file, **stored).form(complete=complete)
-    position = Position()
+    stored = {each.name: meant[each.name] for each in fields(file) if each.name in meant}
+    file = replace(file, **stored)
+    columns = file.columns(label, identity=identity, user=user, origin=origin)
+    form, position = file.form(complete=complete), Position()
 
     def opened(space: ConceptClass) -> Iterable[Item]:
         pipe = _standard_input()
@@ -222,16 +206,8 @@ def run(
         events = opened(recipe.concepts)
         recipe.refuse_to_start()
         _enter_ranges(known, ranges, source, user, recipe.max_contributions)
-        with _room_for(recipe, place, promise, known) as reserved:
-            durable = DurableRun.start(
-                recipe,
-                place,
-                users=user,
-                reserved=reserved,
-                ranges=ranges,
-                options=written(ctx, tables),
-            )
-            enter(known, durable, place)
+        said = written(ctx, tables)
+        durable = started(recipe, place, known, users=user, ranges=ranges, options=said)
     try:
         if durable.adopted:
             _warn(ADOPTED.format(store=store, round=durable.rounds))
@@ -318,13 +294,6 @@ def _standard_input() -> IO[bytes]:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # in tests it has no descriptor
         return sys.stdin.buffer
-
-
-def _room_for(
-    recipe: PrivateLearner, store: Place, promise: str, book: Book | None
-) -> AbstractContextManager[Reservation | None]:
-    """Reserve budget in the book, if there is one, until the store is entered or fails."""
-    return nullcontext() if book is None else book.reserved(store, recipe.guarantee(), promise)
 
 
 def _enter_ranges(

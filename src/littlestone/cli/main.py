@@ -29,151 +29,134 @@ if not os.environ.get("COLUMNS", "1").strip("0"):  # with no width, tables and e
     del os.environ["COLUMNS"]
 
 _PIPE_CLOSED: Final = 141  # the status that a shell reports for a process ended by a closed pipe
-USE, PLAY, AUDIT = "Use", "Play and compare", "Audit"
 
 
 class Command(NamedTuple):
-    """The function of a command below this package, its summary, its group and an example."""
+    """The function of a command below this package, its summary, an example and its group."""
 
     place: str
     line: str
-    panel: str
     example: str
+    panel: str
 
 
-COMMANDS = {
-    "check": Command(
+_USE = {
+    "check": (
         "check:run",
         "Look at a file before anything is spent: what does not fit, and what to add.",
-        USE,
         "check events.csv --schema schema.toml --label late",
     ),
-    "learn": Command(
+    "learn": (
         "learn:run",
         "Learn from a stream of events and publish a private, updating rule.",
-        USE,
         "learn events.csv --schema schema.toml --label late --store run.db --out rules.jsonl",
     ),
-    "predict": Command(
+    "predict": (
         "store:predict",
         "Predict with a published rule; spends nothing.",
-        USE,
         "predict rules.jsonl events.csv --out predictions.csv",
     ),
-    "export": Command(
+    "export": (
         "store:export",
         "Write a published rule as SQL, Python, a picture or text.",
-        USE,
         "export rules.jsonl --sql",
     ),
-    "report": Command(
+    "report": (
         "store:report",
         "Write the one-page HTML report of a store.",
-        USE,
         "report run.db --out report.html",
     ),
-    "status": Command(
+    "status": (
         "store:status",
         "Show what a store promises and holds, and its options.",
-        USE,
         "status run.db",
     ),
-    "verify": Command(
+    "verify": (
         "store:verify",
         "Check a file of published rules, alone or against its store.",
-        USE,
         "verify rules.jsonl --store run.db",
     ),
-    "budget": Command(
+    "budget": (
         "budget:run",
         "Keep the book of a source of data: what all stores that read it promise together.",
-        USE,
         "budget init book.db --epsilon 3 --delta 1e-5",
     ),
-    "serve": Command(
+    "serve": (
         "serve:run",
         "Serve durable runs over HTTP to writers and readers.",
-        USE,
         "serve --store runs --port 8000",
     ),
-    "fleet": Command(
+    "fleet": (
         "fleet:app",
         "Run a learner for each of millions of keys, or one blocklist, on PostgreSQL or Spark.",
-        USE,
         "fleet --help",
     ),
-    "schema": Command(
+    "schema": (
         "schema:run",
         "Write a schema to fill in, from the names of a file's columns.",
-        USE,
         "schema events.csv --without late",
     ),
-    "demo": Command(
+}
+_PLAY = {
+    "demo": (
         "play:demo",
         "Show private learners against adaptive adversaries.",
-        PLAY,
         "demo --rounds 500",
     ),
-    "arena": Command(
+    "arena": (
         "play:arena",
         "Play the adversary: fool a learner, or tell two worlds apart.",
-        PLAY,
         "arena",
     ),
-    "play": Command(
+    "play": (
         "play:run",
         "Let a learner play against an adversary, once or many times.",
-        PLAY,
         "play --class thresholds:64 --rounds 2000",
     ),
-    "recommend": Command(
-        "recommend:run",
+    "recommend": (
+        "classes:recommend",
         "Rank the learners for a class and a budget, and say why.",
-        PLAY,
         "recommend thresholds:64 --rounds 10000",
     ),
-    "bounds": Command(
+    "bounds": (
         "bounds:run",
         "Print every bound of the paper and of this library, as numbers.",
-        PLAY,
         "bounds mechanisms",
     ),
-    "dimension": Command(
+    "dimension": (
         "classes:dimension",
         "Print the Littlestone, VC and dual dimensions of a concept class.",
-        PLAY,
         "dimension thresholds:16",
     ),
-    "optimum": Command(
+    "optimum": (
         "optimum:run",
         "Compute the best private learner of a tiny game, with a certificate.",
-        PLAY,
         "optimum thresholds:2 --rounds 2",
     ),
-    "claims": Command(
+    "claims": (
         "claims:run",
         "Examine statements of the paper; exit status 1 if one is refuted.",
-        PLAY,
         "claims littlestone-mistakes",
     ),
-    "classes": Command(
-        "classes:classes", "List the concept classes, with an example of each.", PLAY, "classes"
-    ),
-    "learners": Command(
-        "classes:learners", "List the learners and the adversaries.", PLAY, "learners"
-    ),
-    "audit": Command(
+    "classes": ("classes:classes", "List the concept classes, with an example of each.", "classes"),
+    "learners": ("classes:learners", "List the learners and the adversaries.", "learners"),
+}
+_AUDIT = {
+    "audit": (
         "audit:run",
         "Play the adaptive two-world game and try to refute a privacy claim (exit status 1).",
-        AUDIT,
         "audit noisy-losses --runs 2000",
     ),
-    "sanitize": Command(
+    "sanitize": (
         "sanitize:run",
         "Publish a private synthetic version of a column, good for every concept of a class.",
-        AUDIT,
         "sanitize events.csv --class thresholds:64 --column delay --out synthetic.csv",
     ),
+}
+COMMANDS = {
+    name: Command(*said, panel)
+    for panel, commands in {"Use": _USE, "Play and compare": _PLAY, "Audit": _AUDIT}.items()
+    for name, said in commands.items()
 }
 """The commands, in the order of ``--help``."""
 
@@ -215,7 +198,7 @@ def problem_line(problem: OSError) -> str:
 
 def imported(name: str) -> Any:
     """Import a command; its help is its summary and the docstring of its function."""
-    place, line, _, example = COMMANDS[name]
+    place, line, example, _ = COMMANDS[name]
     module, _, function = place.partition(":")
     try:
         run = getattr(import_module(f"littlestone.cli.{module}"), function)
@@ -304,10 +287,7 @@ def main() -> None:
         _report(problem_line(problem))
         sys.exit(2)
     except Exception as problem:
-        needed = (
-            missing_extra(problem, "this") if isinstance(problem, ModuleNotFoundError) else None
-        )
-        if needed is not None:
+        if (needed := missing_extra(problem, "this")) is not None:
             _report(str(needed))
             sys.exit(2)
         traceback.print_exc()

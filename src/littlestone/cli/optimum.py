@@ -23,8 +23,7 @@ def run(
     epsilon: Epsilon = 1.0,
     delta: Delta = 0.0,
     silence: Annotated[
-        bool,
-        typer.Option("--silence", help="Add a point at which all concepts agree."),
+        bool, typer.Option("--silence", help="Add a point at which all concepts agree.")
     ] = False,
     table: Annotated[
         bool, typer.Option("--table", help="Print the best learner, history by history.")

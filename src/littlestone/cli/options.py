@@ -12,6 +12,7 @@ import typer
 from littlestone.choose.request import NAMES, Request
 from littlestone.concepts.schema import toml_tables
 from littlestone.runs.intake.form import Form
+from littlestone.runs.intake.readers import Columns
 
 ClassSpec = Annotated[
     str, typer.Argument(metavar="CLASS", help="A concept class, as in thresholds:16 or points.")
@@ -47,6 +48,10 @@ Positive = Annotated[
 ]
 Complete = Annotated[
     bool, typer.Option("--complete", help="Take the last line even if it has no line end.")
+]
+BookFile = Annotated[
+    Path | None,
+    typer.Option("--book", help="The budget book of the data; what exceeds it is rejected."),
 ]
 AtLeast = Annotated[
     float | None, typer.Option(help="Labels are numbers: those from this one on count as 1.")
@@ -86,17 +91,22 @@ class FormOptions:
 
     def form(self, *, complete: bool = True) -> Form:
         """Return what the readers need."""
-        return Form(
-            delimiter=self.delimiter,
-            encoding=self.encoding,
-            header=not self.no_header,
-            complete=complete,
-            decimal=self.decimal,
-            thousands=self.thousands,
-            date_format=self.date_format,
-            units=self.units,
-            skip=self.skip,
-        )
+        said = {each.name: getattr(self, each.name) for each in fields(FormOptions)}
+        return Form(header=not said.pop("no_header"), complete=complete, **said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions(FormOptions):
+    """How a source is written, and what its labels and points mean."""
+
+    feature: Feature = None
+    positive: Positive = None
+    at_least: AtLeast = None
+
+    def columns(self, label: str, **named: Any) -> Columns:
+        """Return what the readers need, with the names of further columns."""
+        meaning = {"feature": self.feature, "positive": self.positive, "at_least": self.at_least}
+        return Columns(label=label, **meaning, **named)  # type: ignore[arg-type]
 
 
 Check = Annotated[
@@ -130,8 +140,7 @@ Adversary = Annotated[
     ),
 ]
 User = Annotated[
-    str | None,
-    typer.Option(help="The column of the user; then --max-contributions is enforced."),
+    str | None, typer.Option(help="The column of the user; then --max-contributions is enforced.")
 ]
 MaxContributions = Annotated[
     int, typer.Option(help="The most events of one user; without --user you vouch for it.")

@@ -35,19 +35,10 @@ def print_table(
 
 
 @contextmanager
-def round_bar(
-    total: int, label: str, *, quiet: bool = False
-) -> Iterator[Callable[[int], None] | None]:
+def round_bar(total: int, label: str, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
     """Show a bar over ``total`` rounds; yield a callback that takes the rounds done so far."""
-    if quiet:
-        yield None
-        return
-    shown = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=shown, transient=True) as bar:
+    shown: Any = {"console": Console(stderr=True), "transient": True, "disable": quiet}
+    with Progress(*columns, TimeRemainingColumn(), **shown) as bar:
         task = bar.add_task(label, total=total)
-
-        def advance(done: int) -> None:
-            bar.update(task, completed=done)
-
-        yield advance
+        yield lambda done: bar.update(task, completed=done)

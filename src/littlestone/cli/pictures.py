@@ -29,13 +29,8 @@ def one_story(
 ) -> None:
     """Draw mistakes against the round: a private learner between its bound and the floor.
 
-    Args:
-        private: A game of the private learner.
-        open_: A game of a learner without privacy, on the same class.
-        path: Where the picture is written.
-        title: What was played.
-        bound: A proved bound on the private learner's mistakes; None if there is none.
-        floor: What no private learner can do better than on average; None if nothing is known.
+    Beside it is an ``open_`` learner, without privacy, on the same class. The floor is what no
+    private learner can do better than on average.
     """
     figure, axes = pyplot.subplots(figsize=(8, 5.5), layout="constrained")
     last = private.curve[-1][0]

@@ -44,7 +44,7 @@ def run(
     rounds: Annotated[int, typer.Option(help="How many rounds.")] = 10_000,
     epsilon: Annotated[float, typer.Option(help="Privacy parameter of private learners.")] = 1.0,
     delta: Annotated[float, typer.Option(help="Privacy parameter of private learners.")] = 1e-6,
-    seed: Annotated[int | None, typer.Option(help="Replay with this seed; not private.")] = None,
+    seed: Seed = None,
     peek: Annotated[
         bool, typer.Option("--peek", help="Show the adversary h_t: stronger than the paper.")
     ] = False,
@@ -192,8 +192,7 @@ def demo(
                 if foe == FOES[0]:
                     games[spec, name] = transcript
                 cells.append(f"{transcript.mistakes:,}")
-                if progress is not None:
-                    progress(next(played))
+                progress(next(played))
             private = LEARNERS[name].private
             floor = _floor(learner, concepts, rounds)
             if (spec, name) == (STORY, PRIVATE):
@@ -260,23 +259,21 @@ def arena(
         return
     # Only pages need the extra `serve`.
     from littlestone.http.arena import arena_application
-    from littlestone.http.server import listening
+    from littlestone.http.server import server
 
-    service = listening(arena_application(), host="127.0.0.1", port=port)
+    service = server(arena_application(), port=port)
     typer.echo(f"http://127.0.0.1:{service.port}/arena  (Ctrl-C stops)")
     service.run()
 
 
 def _match(path: Path, learner: str, wanted: str, games: int, seed: int | None) -> None:
-    from littlestone.lab.arena.players import matches, player_from
-    from littlestone.lab.arena.telling import Telling
+    from littlestone.lab.arena.telling import Telling, matches, player_from
 
     telling = Telling(learner, wanted, rng=secure() if seed is None else seeded(seed))
     play, about = player_from(path), telling.about()
     with round_bar(games, "playing") as progress:
         for score in matches(telling, play, games):
-            if progress is not None:
-                progress(score["games"])
+            progress(score["games"])
     score = telling.score()
     Console().print(
         f"{about['title']}\n{score['right']} guesses right, {score['wrong']} wrong in "

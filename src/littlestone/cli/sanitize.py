@@ -73,7 +73,8 @@ def run(
         failure_probability=failure_probability,
     )
     bound = recipe.error_bound(size=len(table.examples), failure_probability=failure_probability)
-    _announce(recipe, table, bound, failure_probability, quiet=as_json)
+    if not as_json:
+        _announce(recipe, table, bound, failure_probability)
     refuse_small(
         recipe, size=len(table.examples), error=error, failure_probability=failure_probability
     )
@@ -145,11 +146,7 @@ def _parser(concepts: ConceptClass) -> Callable[[str], Any]:
     )
 
 
-def _announce(
-    recipe: Sanitizer, table: Table, bound: float, failure_probability: float, *, quiet: bool
-) -> None:
-    if quiet:
-        return
+def _announce(recipe: Sanitizer, table: Table, bound: float, failure_probability: float) -> None:
     errors = "of its errors" if table.label is not None else "that it maps to 1"
     Console(stderr=True).print(
         f"{type(recipe).__name__}, {recipe.guarantee()}: with {len(table.examples)} examples, the "

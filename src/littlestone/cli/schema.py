@@ -72,8 +72,7 @@ def run(
     private_ranges: Annotated[
         float | None,
         typer.Option(
-            metavar="EPSILON",
-            help="Spend this budget per row on grids for the --numeric columns.",
+            metavar="EPSILON", help="Spend this budget per row on grids for the --numeric columns."
         ),
     ] = None,
     numeric: Annotated[
@@ -83,15 +82,13 @@ def run(
         list[str] | None, typer.Option(help="A column of whole numbers, for --private-ranges.")
     ] = None,
     user: Annotated[
-        str | None,
-        typer.Option(help="The column of the user, for --private-ranges."),
+        str | None, typer.Option(help="The column of the user, for --private-ranges.")
     ] = None,
     max_contributions: Annotated[
         int, typer.Option(help="The most rows of one user that are read, with --user.")
     ] = 1,
     book: Annotated[
-        Path | None,
-        typer.Option(help="The budget book of the data, for --private-ranges."),
+        Path | None, typer.Option(help="The budget book of the data, for --private-ranges.")
     ] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8-sig",

@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from littlestone.cli.options import BookFile
+from littlestone.http import app
 from littlestone.http.client import start_demo
 from littlestone.http.limits import MOST_CONNECTIONS
 from littlestone.http.server import is_loopback, log_as_json, server
-from littlestone.http.service import Role, Tokens, save_each, token_lines
+from littlestone.http.service import Role, Tokens, save_each
 from littlestone.runs.book import Book
 
 
@@ -49,10 +51,7 @@ def run(
     connections: Annotated[
         int, typer.Option(help="The most connections; others get 503.", min=1)
     ] = MOST_CONNECTIONS,
-    book: Annotated[
-        Path | None,
-        typer.Option(help="The budget book of the data; a run that exceeds it is rejected."),
-    ] = None,
+    book: BookFile = None,
     adopt: Annotated[
         list[str] | None,
         typer.Option(help="A restored run; confirms that no other copy is in use; repeatable."),
@@ -91,18 +90,21 @@ def run(
         fleet = FleetRoutes(dsn)
     if log == "json":
         log_as_json()
-    service = server(
+    application = app.application(
         store,
         tokens,
+        hosts=(host, *(name or ())),
+        fleet=fleet,
+        book=None if book is None else Book(book),
+        adopt=adopt or (),
+    )
+    service = server(
+        application,
         host=host,
         port=port,
         certificate=tls_cert,
         private_key=tls_key,
-        hosts=tuple(name or ()),
-        fleet=fleet,
         connections=connections,
-        book=None if book is None else Book(book),
-        adopt=adopt or (),
     )
     # The address and the folder are locked, so tokens may be shown and used.
     if made:
@@ -111,11 +113,13 @@ def run(
         if token_file is not None:
             tokens.save(token_file)
         if tokens_to is None:
-            typer.echo("\n".join(["tokens, shown once:", *token_lines(made)]))
+            typer.echo("tokens, shown once:")
+            for role, token in made.items():
+                typer.echo(f"{role:>8}  {token}")
     scheme = "http" if tls_cert is None else "https"
     url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{service.port}"
     typer.echo(f"{url}  (a page for people, OpenAPI at /openapi.json; Ctrl-C stops)")
-    signal.signal(signal.SIGHUP, lambda *_: service.reread(token_file))
+    signal.signal(signal.SIGHUP, lambda *_: application.state.service.reread(token_file))
     if demo:
         start_demo(url, made[Role.OWNER])
     service.run()

@@ -28,13 +28,7 @@ from littlestone.runs.intake.readers import read_points
 from littlestone.runs.journal.places import place_of, shown
 from littlestone.runs.journal.protocol import reporting_damage
 from littlestone.runs.journal.run_log import read_about, read_log, read_progress
-from littlestone.runs.published import (
-    AlteredError,
-    examine,
-    is_store,
-    recent_rules,
-    steady_rule,
-)
+from littlestone.runs.published import AlteredError, examine, is_store, recent_rules, steady_rule
 from littlestone.runs.ranges import from_text, promise_with
 from littlestone.runs.report import class_in_words
 

@@ -203,11 +203,7 @@ class _Game:
         x, y = self._play_singly(1)
         self.record.append(
             Round(
-                number=self.played,
-                hypothesis=published,
-                x=x,
-                y=y,
-                mistake=self.mistakes > mistakes,
+                number=self.played, hypothesis=published, x=x, y=y, mistake=self.mistakes > mistakes
             )
         )
 

@@ -10,8 +10,6 @@ from typing import Any, Final
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
@@ -20,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from littlestone.errors import BudgetExceededError, LittlestoneError
 from littlestone.http import pages, routes, wire
 from littlestone.http.hosted import Runs
-from littlestone.http.limits import Guarded, body_of
+from littlestone.http.limits import body_of, guards
 from littlestone.http.openapi import Endpoint, document, rendered
 from littlestone.http.run_thread import Overloaded, Unavailable
 from littlestone.http.service import Role, Service, Tokens, described, route
@@ -107,20 +105,9 @@ async def request_metrics(service: Service, _: Request) -> Response:
 READER, WRITER, OWNER, OPERATOR = Role.READER, Role.WRITER, Role.OWNER, Role.OPERATOR
 ENDPOINTS: Final = (
     Endpoint("GET", "/runs", READER, routes.list_runs, gives=list[wire.RunOut]),
-    Endpoint(
-        "POST",
-        "/runs",
-        OWNER,
-        create_run,
-        wire.RunIn,
-        wire.RunOut,
-        (409, 413, 415, 422),
-        success=201,
-    ),
-    Endpoint("GET", "/runs/{run}", READER, routes.show_run, gives=wire.RunOut, statuses=(404,)),
-    Endpoint(
-        "DELETE", "/runs/{run}", OWNER, remove_run, gives=wire.RemovedOut, statuses=(404, 409)
-    ),
+    Endpoint("POST", "/runs", OWNER, create_run, wire.RunIn, wire.RunOut, (409,), success=201),
+    Endpoint("GET", "/runs/{run}", READER, routes.show_run, gives=wire.RunOut),
+    Endpoint("DELETE", "/runs/{run}", OWNER, remove_run, gives=wire.RemovedOut, statuses=(409,)),
     Endpoint(
         "POST",
         "/runs/{run}/events",
@@ -128,17 +115,17 @@ ENDPOINTS: Final = (
         routes.add_events,
         wire.Sent,
         wire.Receipts,
-        (404, 409, 413, 415, 422, 429),
+        (409, 429),
         also_takes=("application/x-ndjson",),
     ),
-    Endpoint("GET", "/runs/{run}/hypothesis", READER, routes.hypothesis, statuses=(304, 404)),
+    Endpoint("GET", "/runs/{run}/hypothesis", READER, routes.hypothesis, statuses=(304,)),
     Endpoint(
         "GET",
         "/runs/{run}/keys",
         READER,
         routes.keys,
         gives=list[Any],
-        statuses=(304, 404),
+        statuses=(304,),
         also_gives=("text/plain",),
     ),
     Endpoint(
@@ -146,21 +133,11 @@ ENDPOINTS: Final = (
         "/runs/{run}/releases",
         READER,
         routes.releases,
-        statuses=(404, 422),
         also_gives=("text/event-stream",),
         query=("after",),
     ),
-    Endpoint(
-        "GET",
-        "/runs/{run}/guarantee",
-        READER,
-        routes.guarantee,
-        gives=wire.GuaranteeOut,
-        statuses=(404,),
-    ),
-    Endpoint(
-        "GET", "/runs/{run}/chain", READER, routes.chain, gives=wire.ChainOut, statuses=(404,)
-    ),
+    Endpoint("GET", "/runs/{run}/guarantee", READER, routes.guarantee, gives=wire.GuaranteeOut),
+    Endpoint("GET", "/runs/{run}/chain", READER, routes.chain, gives=wire.ChainOut),
     Endpoint(
         "POST",
         "/runs/{run}/predict",
@@ -168,11 +145,10 @@ ENDPOINTS: Final = (
         routes.predict,
         wire.PointsIn,
         wire.PredictionsOut,
-        (404, 413, 415, 422),
         query=("last",),
     ),
-    Endpoint("GET", "/runs/{run}/ledger", OWNER, ledger, statuses=(404,)),
-    Endpoint("GET", "/runs/{run}/curve", OWNER, curve, statuses=(404,)),
+    Endpoint("GET", "/runs/{run}/ledger", OWNER, ledger),
+    Endpoint("GET", "/runs/{run}/curve", OWNER, curve),
     Endpoint("GET", "/metrics", READER, routes.metrics, also_gives=("text/plain",)),
     Endpoint("GET", "/metrics/requests", OPERATOR, request_metrics, also_gives=("text/plain",)),
     Endpoint("GET", "/health", None, routes.health),
@@ -220,19 +196,18 @@ def application(
     async def described_routes(_: Request) -> Response:
         return pages.page("API", rendered(document((*endpoints, *await arena.endpoints()))))
 
-    allowed = ["localhost", "127.0.0.1", "[::1]", *hosts]
     app = Starlette(
         routes=[
-            *(route(service, one.method, one.path, one.answer, role=one.role) for one in endpoints),
+            *(route(service, one.method, one.path, one.role, one.answer) for one in endpoints),
             Route("/openapi.json", openapi),
             Route("/docs", described_routes),
             *(route(service, *page) for page in pages.PAGES),
             Route("/arena{rest:path}", arena),
             Route("/static/{name}", pages.asset),
         ],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=allowed), Middleware(Guarded)],
+        middleware=guards(hosts),
         exception_handlers={
-            HTTPException: _refusal,
+            HTTPException: wire.refused,
             Overloaded: _overloaded,
             Unavailable: _unavailable,
             LittlestoneError: _unavailable,
@@ -242,12 +217,6 @@ def application(
     )
     app.state.service = service
     return app
-
-
-async def _refusal(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, HTTPException)
-    headers = dict(problem.headers or {})
-    return answered(wire.ErrorOut(str(problem.detail)), problem.status_code, headers)
 
 
 async def _overloaded(_: Request, problem: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""Serve the arena over HTTP: its messages, its routes, and an application without a service.
+"""Serve the arena over HTTP: its messages, pages and routes, and an application without a service.
 
 The arena has no stores and no tokens, and all of its data are synthetic. No secret is sent: until
 the guess, a game returns only what its learner publishes.
@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from html import escape
 from itertools import starmap
 from typing import Annotated, Any, Final, TypeVar
 
@@ -16,17 +17,14 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from littlestone.http import pages, wire
-from littlestone.http.arena_page import about_page, fool_page, tell_page
-from littlestone.http.limits import Guarded, body_of
+from littlestone.http.limits import body_of, guards
 from littlestone.http.openapi import Endpoint
-from littlestone.http.pages import login_page
+from littlestone.http.pages import STATIC, login_page, page
 from littlestone.http.service import Role
 from littlestone.http.wire import answered, decoded
 from littlestone.lab.arena.boards import BOARDS, EPSILONS, NAMES, ROUNDS, marks
@@ -192,6 +190,11 @@ class Arena:
         telling, lock = found(self.telling, request)
         return answered({"truth": await _played(telling.reveal, lock)})
 
+    knows: Final = None  # no request needs a token
+
+    def lock(self) -> None:
+        """Do nothing: the arena has no store."""
+
     def stop(self) -> None:
         """Do nothing: the arena has nothing to save."""
 
@@ -227,36 +230,107 @@ async def _played(move: Callable[[], Any], lock: AbstractContextManager[Any] = _
         raise HTTPException(422, str(refusal)) from None
 
 
-_MOVES: Final = (404, 413, 415, 422)
+PLACES: Final = (
+    ("/arena", "Fool it"),
+    ("/arena/tell", "Tell two worlds apart"),
+    ("/arena/about", "What is this?"),
+)
+
+NOTES: Final = {
+    "adversary": (
+        "What may you know?",
+        "Everything but the noise: the algorithm, its numbers, and each rule before you choose the "
+        "next example. So nobody who watches or feeds a stream can do better than you",
+    ),
+    "restarts": (
+        "Why are restarts free?",
+        "When a copy of the learner is used up, a new one starts with fresh noise; your example "
+        "was in one copy only. The promise holds whatever was shown before, so all copies "
+        "together cost no more than one",
+    ),
+    "delta": (
+        "What is δ?",
+        "With probability at most δ a release may reveal more than ε allows; otherwise ε "
+        "holds. It covers the whole stream, and should be far below one over the number "
+        "of people in it",
+    ),
+    "bound": (
+        "How can guesses refute a claim?",
+        "Right more often than e^ε : 1, you found a leak or were lucky. The bound is an ε "
+        "that your guesses rule out; it holds whenever you look, and is wrong in one arena of a "
+        "hundred",
+    ),
+}
+
+
+def fool_page() -> Response:
+    """Build the page of *fool it*."""
+    boards = "".join(
+        f'<option value="{name}" data-learners="{" ".join(board.learners)}">{escape(board.title)}'
+        "</option>"
+        for name, board in BOARDS.items()
+    )
+    learners = "".join(f'<option value="{name}">{words}</option>' for name, words in NAMES.items())
+    epsilons = "".join(
+        f'<option value="{value:g}"{" selected" if value == 2 else ""}>{value:g}</option>'
+        for value in EPSILONS
+    )
+    body = _text("fool").format(boards=boards, learners=learners, epsilons=epsilons)
+    return _page("fool", body + _notes("adversary", "restarts", "delta"), "fool.js")
+
+
+def tell_page() -> Response:
+    """Build the page of *tell two worlds apart*."""
+    learners = "".join(
+        f'<option value="{name}">{escape(suspect.title)}</option>'
+        for name, suspect in SUSPECTS.items()
+    )
+    body = _text("tell").format(learners=learners)
+    return _page("tell", body + _notes("adversary", "bound", "delta"), "tell.js")
+
+
+def about_page() -> Response:
+    """Build the page that explains the arena."""
+    return _page("about", _text("about"), None)
+
+
+def _text(name: str) -> str:
+    return (STATIC / f"{name}.html").read_text(encoding="utf-8")
+
+
+def _page(name: str, body: str, script: str | None) -> Response:
+    here = {"fool": "/arena", "tell": "/arena/tell", "about": "/arena/about"}[name]
+    links = "".join(
+        f'<a href="{path}"{" aria-current=page" if path == here else ""}>{words}</a>'
+        for path, words in PLACES
+    )
+    code = f'<script type="module" src="/static/{script}"></script>' if script else ""
+    return page(
+        "arena",
+        f'<nav class="tabs" aria-label="Arena">{links}</nav>{body}{code}',
+        head='<link rel="stylesheet" href="/static/arena.css">',
+        attributes=f' class="arena" data-page="{name}"',
+    )
+
+
+def _notes(*names: str) -> str:
+    cards = "".join(
+        f"<div><h3>{NOTES[name][0]}</h3><p>{NOTES[name][1]} "
+        f'(<a href="/arena/about#{name}">more</a>).</p></div>'
+        for name in names
+    )
+    return f'<section class="notes" aria-label="Explanations">{cards}</section>'
+
+
 ENDPOINTS: Final = (
-    Endpoint("POST", "/arena/scores", Role.READER, Arena.scores, FoolIn, statuses=(413, 415, 422)),
-    Endpoint(
-        "POST",
-        "/arena/games/fool",
-        Role.READER,
-        Arena.fool,
-        FoolIn,
-        statuses=(413, 415, 422),
-        success=201,
-    ),
-    Endpoint(
-        "POST", "/arena/games/fool/{id}", Role.READER, Arena.play_rounds, ExampleIn, statuses=_MOVES
-    ),
-    Endpoint("GET", "/arena/games/fool/{id}/game.json", Role.READER, Arena.record, statuses=(404,)),
-    Endpoint(
-        "POST",
-        "/arena/games/tell",
-        Role.READER,
-        Arena.tell,
-        TellIn,
-        statuses=(413, 415, 422),
-        success=201,
-    ),
-    Endpoint(
-        "POST", "/arena/games/tell/{id}", Role.READER, Arena.make_moves, MovesIn, statuses=_MOVES
-    ),
-    Endpoint("POST", "/arena/games/tell/{id}/restart", Role.READER, Arena.restart, statuses=(404,)),
-    Endpoint("POST", "/arena/games/tell/{id}/reveal", Role.READER, Arena.reveal, statuses=(404,)),
+    Endpoint("POST", "/arena/scores", Role.READER, Arena.scores, FoolIn),
+    Endpoint("POST", "/arena/games/fool", Role.READER, Arena.fool, FoolIn, success=201),
+    Endpoint("POST", "/arena/games/fool/{id}", Role.READER, Arena.play_rounds, ExampleIn),
+    Endpoint("GET", "/arena/games/fool/{id}/game.json", Role.READER, Arena.record),
+    Endpoint("POST", "/arena/games/tell", Role.READER, Arena.tell, TellIn, success=201),
+    Endpoint("POST", "/arena/games/tell/{id}", Role.READER, Arena.make_moves, MovesIn),
+    Endpoint("POST", "/arena/games/tell/{id}/restart", Role.READER, Arena.restart),
+    Endpoint("POST", "/arena/games/tell/{id}/reveal", Role.READER, Arena.reveal),
 )
 PAGES: Final = {"/arena": fool_page, "/arena/tell": tell_page, "/arena/about": about_page}
 
@@ -290,24 +364,12 @@ def arena_application() -> Starlette:
     arena = Arena()
     app = Starlette(
         routes=[
-            Route("/", _to_the_arena),
+            Route("/", RedirectResponse("/arena")),
             *arena_routes(arena, lambda _: None),
             Route("/static/{name}", pages.asset),
         ],
-        middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=["localhost", "127.0.0.1", "[::1]"]),
-            Middleware(Guarded),
-        ],
-        exception_handlers={HTTPException: _refusal},
+        middleware=guards(),
+        exception_handlers={HTTPException: wire.refused},
     )
     app.state.service = arena
     return app
-
-
-async def _to_the_arena(_: Request) -> Response:
-    return RedirectResponse("/arena")
-
-
-async def _refusal(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, HTTPException)
-    return answered(wire.ErrorOut(str(problem.detail)), problem.status_code)

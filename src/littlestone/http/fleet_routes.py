@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import msgspec
 import psycopg
@@ -103,11 +103,7 @@ class FleetRoutes:
     async def newest(self, request: Request) -> Shown:
         """Return the rule in force of the requested key."""
         key = key_of(request)
-        release = await self.ask(lambda db: database.newest_of(db, self.terms, key))
-        if release is None:
-            raise HTTPException(
-                404, "nothing is published for this key; its events may wait for a worker"
-            )
+        release = known(await self.ask(lambda db: database.newest_of(db, self.terms, key)))
         return Shown(release, hypothesis_from_json(json.loads(release.body)["hypothesis"]))
 
     def close(self) -> None:
@@ -135,6 +131,15 @@ def fleet_of(service: Service) -> FleetRoutes:
     fleet = service.fleet
     assert isinstance(fleet, FleetRoutes)  # the routes below exist only with a fleet
     return fleet
+
+
+def known(release: Release | None) -> Release:
+    """Return the newest release of a key, or raise 404 if there is none."""
+    if release is None:
+        raise HTTPException(
+            404, "nothing is published for this key; its events may wait for a worker"
+        )
+    return release
 
 
 def key_of(request: Request) -> str:
@@ -204,11 +209,7 @@ async def key_releases(service: Service, request: Request) -> Response:
         return page, database.newest_of(db, fleet.terms, key)
 
     page, newest = await fleet.ask(found)
-    if newest is None:
-        raise HTTPException(
-            404, "nothing is published for this key; its events may wait for a worker"
-        )
-    return answered(wire.release_page(page, newest.number))
+    return answered(wire.release_page(page, known(newest).number))
 
 
 async def key_predict(service: Service, request: Request) -> Response:
@@ -219,34 +220,13 @@ async def key_predict(service: Service, request: Request) -> Response:
     return answered(wire.PredictionsOut(shown.release.number, labels, shown.rule))
 
 
-OF_A_KEY: Final = (404, 422)
 FleetRoutes.endpoints = (
     Endpoint("GET", "/fleet", Role.READER, show_fleet, gives=FleetOut),
+    Endpoint("POST", "/fleet/events", Role.WRITER, queue_events, KeyedIn, QueuedOut),
     Endpoint(
-        "POST",
-        "/fleet/events",
-        Role.WRITER,
-        queue_events,
-        KeyedIn,
-        QueuedOut,
-        (413, 415, 422),
+        "GET", "/fleet/hypothesis", Role.READER, key_hypothesis, statuses=(304,), query=("key",)
     ),
-    Endpoint(
-        "GET",
-        "/fleet/hypothesis",
-        Role.READER,
-        key_hypothesis,
-        statuses=(304, *OF_A_KEY),
-        query=("key",),
-    ),
-    Endpoint(
-        "GET",
-        "/fleet/releases",
-        Role.READER,
-        key_releases,
-        statuses=OF_A_KEY,
-        query=("key", "after"),
-    ),
+    Endpoint("GET", "/fleet/releases", Role.READER, key_releases, query=("key", "after")),
     Endpoint(
         "POST",
         "/fleet/predict",
@@ -254,7 +234,6 @@ FleetRoutes.endpoints = (
         key_predict,
         wire.PointsIn,
         wire.PredictionsOut,
-        (413, 415, *OF_A_KEY),
         query=("key",),
     ),
 )

@@ -9,12 +9,12 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from littlestone.choose.request import Request
 from littlestone.errors import LittlestoneError, RollbackError, StoreError
@@ -97,29 +97,29 @@ _UNREADABLE: Final = (
 _LOG: Final = logging.getLogger("littlestone.http")
 
 
+class Hosted(NamedTuple):
+    """A run of the service."""
+
+    terms: RunTerms
+    recipe: PrivateLearner
+    thread: RunThread
+    adopted: list[str]
+    """When the owner confirmed that no other copy of its files is in use."""
+
+
 class Runs:
     """Hold all runs of one store, each with its thread."""
 
     def __init__(
         self, store: str | Path, book: Book | None = None, *, adopt: Collection[str] = ()
     ) -> None:
-        """Open a store without opening its runs.
-
-        Args:
-            store: A folder, or the address of a database (``home_of``).
-            book: The book in which the promises of new runs are entered.
-            adopt: Names of runs whose files were copied, where the owner confirms that no other
-                copy is in use.
-        """
+        """Open a store, with the arguments of ``application``, without opening its runs."""
         self.folder, self._store_in = home_of(store)
         self._book, self._adopt = book, set(adopt)
         for name in adopt:
             if not (self.folder / name / TERMS).is_file():
                 raise ValueError(f"adopt must name a run in {self.folder}, got {name!r}")
-        self.threads: dict[str, RunThread] = {}
-        self._terms: dict[str, RunTerms] = {}
-        self._recipes: dict[str, PrivateLearner] = {}
-        self._adoptions: dict[str, list[str]] = {}
+        self.hosted: dict[str, Hosted] = {}
         self.unreadable: set[str] = set()
         """Folders whose terms cannot be read."""
         self._changing = asyncio.Lock()  # guards the set of runs
@@ -163,27 +163,27 @@ class Runs:
             _LOG.error("run %s: %s cannot be read: %s", place.name, TERMS, problem)
             self.unreadable.add(place.name)
             return
-        self._host(terms, recipe, self._thread_of(terms, recipe))
+        self.hosted[terms.name] = self._host(terms, recipe)
 
     async def create(self, terms: RunTerms) -> None:
         """Create a run that is ready for events; try every step before writing anything."""
         recipe = await asyncio.to_thread(terms.recipe)  # some plans take long
         async with self._changing:
-            known = terms.name in self.threads or terms.name in self.unreadable
+            known = terms.name in self.hosted or terms.name in self.unreadable
             if known or _is_taken(self.folder / terms.name):
                 raise FileExistsError(terms.name)
-            thread: RunThread | None = None
+            made: Hosted | None = None
             try:
                 await asyncio.to_thread(self._make, terms, recipe)
-                thread = self._thread_of(terms, recipe)
-                await thread.ready()
+                made = self._host(terms, recipe)
+                await made.thread.ready()
             except OSError as problem:
                 _LOG.error("run %s cannot be created: %s", terms.name, problem)
                 raise Unavailable("the run cannot be written; see the log of the service") from None
             finally:
-                if thread is not None and thread.failure is not None:
-                    await self._undo(terms.name, thread)  # it was never visible: no events
-            self._host(terms, recipe, thread)
+                if made is not None and made.thread.failure is not None:
+                    await self._undo(terms.name, made.thread)  # it was never visible: no events
+            self.hosted[terms.name] = made
 
     def _make(self, terms: RunTerms, recipe: PrivateLearner) -> None:
         """Create the folder of a run under a draft name, complete, and rename it.
@@ -199,11 +199,8 @@ class Runs:
                 recipe, self._store_in(draft), users=terms.request.user, reserved=reserved
             )
             run.close()
-            with (draft / TERMS).open("x", encoding="utf-8") as stream:
-                content = {**terms.to_json(), RECIPE: canonical_form(recipe)}
-                json.dump(content, stream, indent=1)
-                stream.flush()
-                os.fsync(stream.fileno())
+            content = {**terms.to_json(), RECIPE: canonical_form(recipe)}
+            write_whole(draft / TERMS, json.dumps(content, indent=1))
             sync_folder(draft)  # a run without its terms would not be opened
             made = draft.rename(place)  # also replaces an empty folder
             sync_folder(self.folder)  # a lost run could read the same events again
@@ -221,11 +218,9 @@ class Runs:
             try:
                 await self._undo(name, thread)
             except Unavailable:  # the run is still there, but its thread is closed
-                terms, recipe = self._terms[name], self._recipes[name]
-                self._host(terms, recipe, self._thread_of(terms, recipe))
+                self.hosted[name] = self._host(self.hosted[name].terms, self.hosted[name].recipe)
                 raise
-            del self.threads[name], self._terms[name], self._recipes[name]
-            self._adoptions.pop(name, None)
+            del self.hosted[name]
         return True
 
     async def _undo(self, name: str, thread: RunThread) -> None:
@@ -255,78 +250,66 @@ class Runs:
     def _store(self, name: str) -> LocalPlace:
         return self._store_in(self.folder / name)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.threads)
-
-    def terms(self, name: str) -> RunTerms:
-        """Return the terms of a run."""
-        return self._terms[name]
-
-    def recipe(self, name: str) -> PrivateLearner:
-        """Return the learner of a run."""
-        return self._recipes[name]
-
-    def adopted(self, name: str) -> list[str]:
-        """Return when the owner confirmed that no other copy of the files of a run is in use."""
-        return self._adoptions.get(name, [])
+    @property
+    def names(self) -> list[str]:
+        """Return the names of all runs, also of those that cannot be read."""
+        return sorted([*self.hosted, *self.unreadable])
 
     @property
     def opening(self) -> list[str]:
         """Return the runs that the service is still opening after its start."""
-        return [name for name, thread in self.threads.items() if thread.opening]
+        return [name for name, one in self.hosted.items() if one.thread.opening]
 
     @property
     def broken(self) -> list[str]:
         """Return the runs that cannot be opened; the log says why."""
-        failed = [name for name, one in self.threads.items() if one.failure and not one.opening]
+        threads = {name: one.thread for name, one in self.hosted.items()}
+        failed = [name for name, one in threads.items() if one.failure and not one.opening]
         return sorted([*failed, *self.unreadable])
 
     def usable(self, name: str) -> RunThread:
         """Return the thread of an open run, or raise ``Unavailable``."""
         if name in self.unreadable:
             raise Unavailable(f"run {name!r} cannot be read; see the log of the service")
-        thread = self.threads[name]
+        thread = self.hosted[name].thread
         if thread.failure is not None:
             raise thread.unavailable()
         return thread
 
     async def close(self) -> None:
         """Close every run, then release the lock of the store."""
-        for thread in self.threads.values():
-            thread.visible.stop()
-            await thread.close()
+        for one in self.hosted.values():
+            one.thread.visible.stop()
+            await one.thread.close()
         lock, self._lock = self._lock, None
         if lock is not None:  # the descriptor may be reused, so close it once
             os.close(lock)
 
-    def _host(self, terms: RunTerms, recipe: PrivateLearner, thread: RunThread) -> None:
-        self.threads[terms.name], self._terms[terms.name] = thread, terms
-        self._recipes[terms.name] = recipe
-
-    def _thread_of(self, terms: RunTerms, recipe: PrivateLearner) -> RunThread:
-        place = self.folder / terms.name
-        store = self._store(terms.name)
+    def _host(self, terms: RunTerms, recipe: PrivateLearner) -> Hosted:
+        """Start the thread of a run."""
+        place, store, adopted = self.folder / terms.name, self._store(terms.name), list[str]()
 
         def opened() -> DurableRun:
             if not store.exists():  # a new store would learn from the same people again
                 gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(store))
                 raise StoreError(f"{store} is missing; restore it together with its mark") from gone
-            run = self._resumed(terms, recipe)
+            run = self._resumed(terms, recipe, adopted)
             if run.rounds or self._book is None:
                 enter(self._book, run, store)
             return run
 
         visible = Visible(every=terms.publish_every, file=place / SHOWN)
         # A run that has read nothing may be deleted, and its reservation released.
-        return RunThread(
+        thread = RunThread(
             terms.name,
             opened,
             visible,
             read=event_reader(recipe, users=terms.request.user is not None),
             begun=lambda run: enter(self._book, run, store),
         )
+        return Hosted(terms, recipe, thread, adopted)
 
-    def _resumed(self, terms: RunTerms, recipe: PrivateLearner) -> DurableRun:
+    def _resumed(self, terms: RunTerms, recipe: PrivateLearner, adopted: list[str]) -> DurableRun:
         """Open the store of a run; record an adoption that only the owner confirms."""
         place, store = self.folder / terms.name, self._store(terms.name)
         said = _lines(place / ADOPTED)
@@ -345,7 +328,7 @@ class Runs:
             _LOG.warning("run %s: adopted, as its owner confirmed", terms.name)
             self._adopt.discard(terms.name)
             said = [*said, now]
-        self._adoptions[terms.name] = said
+        adopted[:] = said
         self._enter_adoptions(run, store, said)
         return run
 

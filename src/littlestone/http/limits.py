@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -52,6 +54,12 @@ class Guarded:
             await send(message)
 
         await self._app(scope, receive, guarded if scope["type"] == "http" else send)
+
+
+def guards(hosts: Sequence[str] = ()) -> list[Middleware]:
+    """Return what surrounds every application: no request for another host, and the headers."""
+    allowed = ["localhost", "127.0.0.1", "[::1]", *hosts]
+    return [Middleware(TrustedHostMiddleware, allowed_hosts=allowed), Middleware(Guarded)]
 
 
 async def body_of(request: Request) -> bytes:

@@ -35,7 +35,10 @@ NEEDED = {
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A route: the role it needs (None: no token), what it takes, and what it returns."""
+    """A route: the role it needs (None: no token), what it takes, and what it returns.
+
+    ``statuses`` are those that do not follow from its path, its query, its body and its role.
+    """
 
     method: str
     path: str
@@ -48,6 +51,16 @@ class Endpoint:
     also_takes: tuple[str, ...] = ()
     also_gives: tuple[str, ...] = ()
     query: tuple[str, ...] = ()
+
+    @property
+    def refusals(self) -> list[int]:
+        """Return all statuses of answers other than ``success``."""
+        found = {*self.statuses, 503}
+        found |= {404} if "{" in self.path or "key" in self.query else set()
+        found |= {408, 413, 415, 422} if self.takes is not None else set()
+        found |= {422} if self.query else set()
+        found |= {401, 403} if self.role is not None else set()
+        return sorted(found)
 
 
 def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
@@ -118,10 +131,7 @@ def _operation(one: Endpoint, shape_of: dict[str, Any]) -> dict[str, Any]:
     responses: dict[str, Any] = {
         str(one.success): {"description": WHAT.get(one.success, "done"), "content": good}
     }
-    late = () if one.takes is None else (408,)
-    known = () if one.role is None else (401, 403)
-    refusals = (*one.statuses, *late, *known, 503)
-    for status in refusals:
+    for status in one.refusals:
         responses[str(status)] = {"description": WHAT.get(status, "refused")}
         if status != 304:
             # A single rejected event has the reason in its receipt.

@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from html import escape
 from importlib.resources import files
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -23,20 +24,10 @@ from littlestone.http.service import Role, Service, described, token_of
 from littlestone.http.visible import Shown
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.published import release_line
-from littlestone.runs.report import guess_bar, report
+from littlestone.runs.report import cut, guesses, report
 
-ASSETS: Final[Mapping[str, str]] = {
-    "style.css": "text/css",
-    "uplot.css": "text/css",
-    "uplot.js": "text/javascript",
-    "run.js": "text/javascript",
-    "create.js": "text/javascript",
-    "arena.css": "text/css",
-    "arena.js": "text/javascript",
-    "fool.js": "text/javascript",
-    "tell.js": "text/javascript",
-    "player.js": "text/javascript",
-}
+STATIC: Final = files("littlestone.http") / "static"
+ASSETS: Final = [each.name for each in STATIC.iterdir() if each.name.endswith((".css", ".js"))]
 # A worker has the policy of its own file. This one runs code that the visitor types, and may load
 # and send nothing; a worker made from text would need the same policy for the whole page.
 POLICIES: Final[Mapping[str, str]] = {"player.js": "default-src 'none'; script-src 'unsafe-eval'"}
@@ -72,11 +63,11 @@ async def asset(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in ASSETS:
         raise HTTPException(404, "there is no such file")
-    content = (files("littlestone.http") / "static" / name).read_bytes()
     headers = {"Cache-Control": "max-age=3600"}
     if name in POLICIES:
         headers["Content-Security-Policy"] = POLICIES[name]
-    return Response(content, media_type=ASSETS[name], headers=headers)
+    kind = "text/css" if name.endswith(".css") else "text/javascript"
+    return Response((STATIC / name).read_bytes(), media_type=kind, headers=headers)
 
 
 def login_page(problem: str = "") -> Response:
@@ -92,19 +83,6 @@ def login_page(problem: str = "") -> Response:
         '<a href="/docs">The API</a></p></form>'
     )
     return page("Log in", body)
-
-
-async def login(request: Request, known: Any) -> Response:
-    """Store the token in a cookie that no script and no other site can use."""
-    refuse_other_sites(request)
-    sent = parse_qs((await bounded(request, MOST_FORM)).decode("utf-8", "replace"))
-    token = sent.get("token", [""])[0].strip()
-    if known(token) is None:
-        return login_page("This token is unknown.")
-    answer = RedirectResponse("/", 303)
-    secure = request.url.scheme == "https"
-    answer.set_cookie("token", token, httponly=True, samesite="strict", secure=secure)
-    return answer
 
 
 def refuse_other_sites(request: Request) -> None:
@@ -162,12 +140,8 @@ def _row(run: wire.RunOut) -> str:
     return (
         f'<li><a href="/view/{run.name}">{run.name}</a><span class="quiet">'
         f"{escape(run.learner or '')}, {escape(run.promise or '')}</span>"
-        f'<p class="rule">{escape(_short(run.rule or ""))}</p></li>'
+        f'<p class="rule">{escape(cut(run.rule or "", 120))}</p></li>'
     )
-
-
-def _short(rule: str) -> str:
-    return rule if len(rule) <= 120 else f"{rule[:119]}…"
 
 
 def run_page(
@@ -224,11 +198,7 @@ def _promise(run: wire.RunOut, promised: wire.GuaranteeOut) -> str:
     )
     return (
         f"<h2>The promise</h2><p>{escape(promised.promise)}, for {escape(promised.protects)} "
-        f"{limit}. "
-        f"An attacker reads everything here and chooses events. About an event that is otherwise "
-        f"a coin toss, this attacker is right at most <strong>{100 * promised.best_guess:.0f} %"
-        f"</strong> of the time.</p>{said}"
-        f"{guess_bar(promised.best_guess)}"
+        f"{limit}. {guesses(promised.best_guess)}{said}"
     )
 
 
@@ -290,23 +260,10 @@ def _owner(name: str, *, deletable: bool) -> str:
     )
 
 
-def published(run: DurableRun, *, up_to: int) -> bytes:
-    """Return the file that ``littlestone learn --out`` writes, up to the newest visible release."""
-    lines = (
-        release_line(one) + b"\n" for _, one in zip(range(up_to), run.releases(), strict=False)
-    )
-    return b"".join(lines)
-
-
 def baselines(run: DurableRun) -> str:
     """Return baselines in hindsight for the owner: they depend on the labels, as mistakes do."""
     lines = [f"so far: {run.mistakes:,} mistakes", *run.hindsight().lines(run.mistakes)]
     return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
-
-
-def owner_report(run: DurableRun) -> str:
-    """Return the report of a run as HTML, for its owner."""
-    return report(run, bound=None, floor=None)
 
 
 # The routes.
@@ -315,7 +272,7 @@ def owner_report(run: DurableRun) -> str:
 async def look_at_all(service: Service, request: Request) -> Response:
     """Show the runs that the token may read, or the login page."""
     found = service.tokens.entries_of(token_of(request))
-    every = sorted([*service.runs, *service.runs.unreadable])
+    every = service.runs.names
     named = [name for name in every if service.tokens.allow(found, Role.READER, name)]
     if not named and not service.may(request, Role.READER):
         return login_page("This token is a writer’s: it reads nothing." if found else "")
@@ -325,8 +282,16 @@ async def look_at_all(service: Service, request: Request) -> Response:
 
 
 async def log_in(service: Service, request: Request) -> Response:
-    """Log in with the token of the form."""
-    return await login(request, service.tokens.holder)
+    """Store the token of the form in a cookie that no script and no other site can use."""
+    refuse_other_sites(request)
+    sent = parse_qs((await bounded(request, MOST_FORM)).decode("utf-8", "replace"))
+    token = sent.get("token", [""])[0].strip()
+    if service.tokens.holder(token) is None:
+        return login_page("This token is unknown.")
+    answer = RedirectResponse("/", 303)
+    secure = request.url.scheme == "https"
+    answer.set_cookie("token", token, httponly=True, samesite="strict", secure=secure)
+    return answer
 
 
 async def look_at(service: Service, request: Request) -> Response:
@@ -335,7 +300,7 @@ async def look_at(service: Service, request: Request) -> Response:
         return login_page()
     shown, recipe = service.shown(request), service.recipe(request)
     run = described(service, request.path_params["run"])
-    promised = wire.guarantee_out(service.runs.terms(run.name), recipe)
+    promised = wire.guarantee_out(service.runs.hosted[run.name].terms, recipe)
     owner = service.may(request, Role.OWNER)
     domain = recipe.concepts.domain
     address = str(request.base_url).rstrip("/")
@@ -344,38 +309,38 @@ async def look_at(service: Service, request: Request) -> Response:
 
 async def look_at_rule(service: Service, request: Request) -> Response:
     """Return the rule in force as a fragment of HTML."""
-    service.require_role(request, Role.READER)
     return HTMLResponse(now(service.shown(request), service.recipe(request).concepts.domain))
 
 
 async def look_at_baselines(service: Service, request: Request) -> Response:
     """Return the baselines as a fragment of HTML, for owners."""
-    service.require_role(request, Role.OWNER)
     return HTMLResponse(await service.run_thread(request).ask(baselines))
 
 
 async def download_published(service: Service, request: Request) -> Response:
-    """Return all visible releases of a run as JSON lines."""
-    service.require_role(request, Role.READER)
+    """Return all visible releases of a run as JSON lines, as ``learn --out`` writes them."""
     newest = service.shown(request).release.number
-    content = await service.run_thread(request).ask(partial(published, up_to=newest))
+
+    def visible(run: DurableRun) -> bytes:
+        return b"".join(release_line(one) + b"\n" for one in islice(run.releases(), newest))
+
+    content = await service.run_thread(request).ask(visible)
     return Response(content, media_type="application/jsonl")
 
 
 async def download_report(service: Service, request: Request) -> Response:
     """Return the report as a download: its inline styles violate the policy of these pages."""
-    service.require_role(request, Role.OWNER)
-    content = await service.run_thread(request).ask(owner_report)
+    content = await service.run_thread(request).ask(partial(report, bound=None, floor=None))
     return HTMLResponse(content, headers={"Content-Disposition": "attachment"})
 
 
 PAGES: Final = (
-    ("GET", "/", look_at_all),
-    ("POST", "/login", log_in),
-    ("POST", "/logout", log_out),
-    ("GET", "/view/{run}", look_at),
-    ("GET", "/view/{run}/now", look_at_rule),
-    ("GET", "/view/{run}/baselines", look_at_baselines),
-    ("GET", "/view/{run}/published.jsonl", download_published),
-    ("GET", "/view/{run}/report.html", download_report),
+    ("GET", "/", None, look_at_all),
+    ("POST", "/login", None, log_in),
+    ("POST", "/logout", None, log_out),
+    ("GET", "/view/{run}", None, look_at),
+    ("GET", "/view/{run}/now", Role.READER, look_at_rule),
+    ("GET", "/view/{run}/baselines", Role.OWNER, look_at_baselines),
+    ("GET", "/view/{run}/published.jsonl", Role.READER, download_published),
+    ("GET", "/view/{run}/report.html", Role.OWNER, download_report),
 )

@@ -5,6 +5,7 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -33,8 +34,7 @@ KEEP_ALIVE: Final = 15.0  # seconds between keep-alive comments
 
 async def list_runs(service: Service, _: Request) -> Response:
     """List all runs."""
-    named = sorted([*service.runs, *service.runs.unreadable])
-    return answered([described(service, name) for name in named])
+    return answered([described(service, name) for name in service.runs.names])
 
 
 async def show_run(service: Service, request: Request) -> Response:
@@ -104,12 +104,8 @@ async def _visible_after(thread: RunThread, after: int, page: int) -> list[Any]:
         newest = thread.visible.newest
         assert newest is not None
         most = min(page, newest.release.number - after)
-        found = await thread.ask(partial(_logged, after=after, most=most))
+        found = await thread.ask(lambda run: list(islice(run.releases(after=after), most)))
     return found[:page]
-
-
-def _logged(run: Any, *, after: int, most: int) -> list[Any]:
-    return [release for _, release in zip(range(most), run.releases(after=after), strict=False)]
 
 
 async def _sent(
@@ -143,8 +139,8 @@ async def _sent(
 async def guarantee(service: Service, request: Request) -> Response:
     """Return the privacy guarantee of a run."""
     service.run_thread(request)
-    terms = service.runs.terms(request.path_params["run"])
-    return answered(wire.guarantee_out(terms, service.recipe(request)))
+    run = service.runs.hosted[request.path_params["run"]]
+    return answered(wire.guarantee_out(run.terms, run.recipe))
 
 
 async def chain(service: Service, request: Request) -> Response:
@@ -197,7 +193,7 @@ async def metrics(service: Service, _: Request) -> Response:
     """Report metrics for Prometheus: only what readers may know."""
     lines = [
         "# TYPE littlestone_runs gauge",
-        f"littlestone_runs {len(list(service.runs))}",
+        f"littlestone_runs {len(service.runs.hosted)}",
         "# TYPE littlestone_broken_runs gauge",
         f"littlestone_broken_runs {len(service.runs.broken)}",
         "# TYPE littlestone_event_streams gauge",
@@ -205,8 +201,8 @@ async def metrics(service: Service, _: Request) -> Response:
         "# TYPE littlestone_release counter",
         "# TYPE littlestone_round counter",
     ]
-    for name in service.runs:
-        newest = service.runs.threads[name].visible.newest
+    for name, run in service.runs.hosted.items():
+        newest = run.thread.visible.newest
         if newest is not None:
             lines.append(f'littlestone_release{{run="{name}"}} {newest.release.number}')
             lines.append(f'littlestone_round{{run="{name}"}} {newest.release.round}')

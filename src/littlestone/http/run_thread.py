@@ -78,13 +78,7 @@ class RunThread:
     ) -> None:
         """Start the thread, which begins to open the run.
 
-        Args:
-            name: The name of the run.
-            opened: A function that opens the run.
-            visible: What readers see of the run.
-            read: A function that converts a request to events.
-            begun: A function that is called with a run that has read nothing, before its first
-                event.
+        ``begun`` is called with a run that has read nothing, before its first event.
         """
         self.name, self.visible, self.read = name, visible, read
         self.failure: str | None = "is being opened"
@@ -94,7 +88,7 @@ class RunThread:
         self._waiting = 0
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = self._loop.create_future()
-        self._closing, self._retiring = False, False
+        self.closing, self._retiring = False, False
         self._stop = threading.Event()  # wakes a thread that waits for a disk
         self._thread = threading.Thread(target=self._own, name=f"run {name}", daemon=True)
         self._thread.start()
@@ -114,11 +108,6 @@ class RunThread:
             f"run {self.name!r} is not open; try again, or see the log of the service"
         )
 
-    @property
-    def closing(self) -> bool:
-        """Return whether the run is being closed."""
-        return self._closing
-
     async def retire(self) -> bool:
         """Close the run if it has read no event; otherwise change nothing and return False."""
         rounds = self.ask(lambda run: run.rounds)
@@ -133,8 +122,8 @@ class RunThread:
 
     async def close(self) -> None:
         """Finish what is waiting, then close the store."""
-        if not self._closing:
-            self._closing = True
+        if not self.closing:
+            self.closing = True
             self._stop.set()
             self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
@@ -152,7 +141,7 @@ class RunThread:
             question the answer.
         """
         size = 1 if callable(content) else max(sent, len(content))
-        if self._closing or self._retiring or self.failure is not None:
+        if self.closing or self._retiring or self.failure is not None:
             raise self.unavailable()
         if self._waiting + size > MOST_WAITING:
             raise Overloaded(f"{self._waiting:,} events wait for run {self.name!r}; try again")
@@ -281,7 +270,7 @@ class RunThread:
             left = self._queue.get_nowait()
             if left is not None:
                 self._deliver([(left, self.unavailable())])
-        if self._closing:
+        if self.closing:
             self._queue.put(None)
 
     def _succeed(self, _: None) -> None:
@@ -330,9 +319,7 @@ Reader = Callable[[str, Sent], Event]
 def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
     """Return a function that converts what a client sent to an event of this run.
 
-    Args:
-        recipe: The learner of the run.
-        users: Whether each event must name its user.
+    With ``users`` each event must name its user, and else none.
     """
     points: PointReader = point_reader(recipe.concepts.domain, "x")
     names, domain = record_columns(recipe), recipe.concepts.domain

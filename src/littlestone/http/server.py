@@ -9,7 +9,7 @@ import resource
 import socket
 import ssl
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -18,18 +18,15 @@ import uvicorn
 from starlette.applications import Starlette
 
 from littlestone import require
-from littlestone.http.app import application
 from littlestone.http.limits import (
     MOST_CONNECTIONS,
     PATIENCE,
     SPARE,
     Admission,
     Handshake,
-    Headers,
     bounded_by,
 )
-from littlestone.http.service import REQUESTS, Tokens
-from littlestone.runs.book import Book
+from littlestone.http.service import REQUESTS
 
 OTHER_FILES: Final = 200  # stores, logs and libraries
 MOST_FILES: Final = 1 << 16
@@ -53,12 +50,6 @@ class Server(uvicorn.Server):
     def port(self) -> int:
         """Return the port on which the server listens."""
         return int(self.sockets[0].getsockname()[1])
-
-    def reread(self, token_file: Path | None) -> None:
-        """Read the tokens again, if they come from a file."""
-        app: Any = self.config.app
-        if token_file is not None:
-            app.state.service.reread(token_file)
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until stopped."""
@@ -136,80 +127,23 @@ def is_loopback(host: str) -> bool:
 
 
 def server(
-    store: str | Path,
-    tokens: Tokens,
+    app: Starlette,
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
     certificate: Path | None = None,
     private_key: Path | None = None,
-    hosts: tuple[str, ...] = (),
-    fleet: Any = None,
     connections: int = MOST_CONNECTIONS,
-    book: Book | None = None,
-    adopt: Collection[str] = (),
 ) -> Server:
     """Create a server that listens and is ready to run.
 
-    Args:
-        store: The folder of the runs, or the address of a database.
-        tokens: Who may do what.
-        host: The address to listen on.
-        port: The port to listen on; 0 chooses a free one.
-        certificate: The TLS certificate; needs ``private_key``.
-        private_key: The key of the certificate.
-        hosts: Further host names that the service answers to.
-        fleet: A ``FleetRoutes``; None serves no fleet.
-        connections: The number of connections beyond which the server answers 503.
-        book: The book in which the promises of new runs are entered.
-        adopt: Names of runs whose files were copied, where the owner confirms that no other copy is
-            in use.
+    The ``state.service`` of the application is locked, and notified of the stop. Port 0 chooses a
+    free one. Beyond this number of connections the server answers 503.
     """
     if (certificate is None) != (private_key is None):
         raise ValueError("tls-cert and tls-key must be given together, got one of them")
-    app = application(store, tokens, hosts=(host, *hosts), fleet=fleet, book=book, adopt=adopt)
-    service = app.state.service
-    made = listening(
-        app,
-        host=host,
-        port=port,
-        certificate=certificate,
-        private_key=private_key,
-        connections=connections,
-        known=service.knows,
-    )
-    try:
-        service.runs.lock()
-    except BaseException:
-        _close(made.sockets)
-        raise
-    return made
-
-
-def listening(
-    app: Starlette,
-    *,
-    host: str,
-    port: int,
-    certificate: Path | None = None,
-    private_key: Path | None = None,
-    connections: int = MOST_CONNECTIONS,
-    known: Callable[[Headers], bool] | None = None,
-) -> Server:
-    """Serve an application on an address, and notify its ``state.service`` of the stop.
-
-    Args:
-        app: The application.
-        host: The address to listen on.
-        port: The port to listen on; 0 chooses a free one.
-        certificate: The TLS certificate; needs ``private_key``.
-        private_key: The key of the certificate.
-        connections: The number of connections beyond which the server answers 503.
-        known: Tells whether a request shows a token; a share of the connections is reserved for
-            those.
-    """
     _allow_files(connections)
-    admission = Admission(connections, known)
+    admission = Admission(connections, app.state.service.knows)
     config = uvicorn.Config(
         app,
         host=host,
@@ -226,7 +160,13 @@ def listening(
         http=bounded_by(admission),
         ws="none",  # no route uses WebSockets, and these limits would not hold for them
     )
-    return Server(config, bound(host, port), admission)
+    made = Server(config, bound(host, port), admission)
+    try:
+        app.state.service.lock()
+    except BaseException:
+        _close(made.sockets)
+        raise
+    return made
 
 
 def bound(host: str, port: int) -> list[socket.socket]:

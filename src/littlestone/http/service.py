@@ -110,9 +110,7 @@ class Tokens:
             f"{entry.role} {entry.run} {entry.holder} {entry.digest.hex()}\n"
             for entry in self.entries
         )
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "w", encoding="ascii") as stream:
-            stream.write(text)
+        _write_new(path, text)
 
     def allow(self, entries: Iterable[TokenEntry], role: Role, run: str) -> bool:
         """Return whether a token with these entries allows this role on this run."""
@@ -136,19 +134,18 @@ def digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
-def token_lines(tokens: Mapping[Role, str]) -> Iterable[str]:
-    """Format the tokens as lines to show once."""
-    return (f"{role:>8}  {token}" for role, token in tokens.items())
-
-
 def save_each(tokens: Mapping[Role, str], folder: Path) -> None:
     """Write each token to a file named after its role, readable by its owner only."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for role, token in tokens.items():
         (folder / role).unlink(missing_ok=True)  # it may be a link, or others may read it
-        file = os.open(folder / role, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "w", encoding="ascii") as stream:
-            stream.write(token)
+        _write_new(folder / role, token)
+
+
+def _write_new(path: Path, text: str) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(file, "w", encoding="ascii") as stream:
+        stream.write(text)
 
 
 def _entries(path: Path) -> Iterator[TokenEntry]:
@@ -189,12 +186,8 @@ class Telemetry:
     def observe(self, method: str, route: str, status: int, seconds: float, run: str) -> None:
         """Count one answered request, and log it.
 
-        Args:
-            method: The HTTP method.
-            route: The path with its parameters left open, as in ``/runs/{run}/events``.
-            status: The status code of the answer.
-            seconds: The time until the answer began.
-            run: The name of the run in the path; empty if the route has none.
+        The parameters of the route are open, as in ``/runs/{run}/events``; the seconds are those
+        until the answer began; the name of the run is empty if the path has none.
         """
         self._requests[method, route, status] += 1
         counts = self._latencies.setdefault((method, route), [0] * (len(BUCKETS) + 1))
@@ -241,13 +234,19 @@ class Service:
     readers: int = 0
     telemetry: Telemetry = field(default_factory=Telemetry)
 
+    def lock(self) -> None:
+        """Lock the store, so that no second service uses it."""
+        self.runs.lock()
+
     def stop(self) -> None:
         """Tell every stream to end; safe to call from a signal or another thread."""
         if self.loop is not None:
             self.loop.call_soon_threadsafe(self.stopping.set)
 
-    def reread(self, path: Path) -> None:
+    def reread(self, path: Path | None) -> None:
         """Replace the tokens by those in the file; keep the current ones if it cannot be read."""
+        if path is None:  # they do not come from a file
+            return
         try:
             self.tokens = Tokens.from_file(path, open_reading=self.tokens.open_reading)
         except (OSError, ValueError) as problem:
@@ -284,9 +283,9 @@ class Service:
     def run_thread(self, request: Request) -> RunThread:
         """Return the thread of the run that the path names; the run must be open."""
         name = request.path_params["run"]
-        thread = self.runs.threads.get(name)
-        if thread is not None and thread.failure is None:
-            return thread
+        found = self.runs.hosted.get(name)
+        if found is not None and found.thread.failure is None:
+            return found.thread
         try:
             return self.runs.usable(name)
         except KeyError:
@@ -294,7 +293,7 @@ class Service:
 
     def recipe(self, request: Request) -> PrivateLearner:
         """Return the learner of the run that the path names."""
-        return self.runs.recipe(request.path_params["run"])
+        return self.runs.hosted[request.path_params["run"]].recipe
 
     def shown(self, request: Request) -> Shown:
         """Return the release that readers see."""
@@ -319,18 +318,16 @@ def described(service: Service, name: str) -> wire.RunOut:
     runs = service.runs
     if name in runs.unreadable:
         return wire.RunOut(name, "broken")
-    terms, recipe, thread = runs.terms(name), runs.recipe(name), runs.threads[name]
+    terms, recipe, thread, adopted = runs.hosted[name]
     state: wire.State = "open" if thread.failure is None else "broken"
     state = "opening" if thread.opening else state
-    return wire.run_out(terms, recipe, thread.visible.newest, state, runs.adopted(name))
+    return wire.run_out(terms, recipe, thread.visible.newest, state, adopted)
 
 
 EXPECTED: Final = (HTTPException, Overloaded, Unavailable, LittlestoneError, ClientDisconnect)
 
 
-def route(
-    service: Service, method: str, path: str, answer: Any, *, role: Role | None = None
-) -> Route:
+def route(service: Service, method: str, path: str, role: Role | None, answer: Any) -> Route:
     """Create a route for clients with this role; None needs no token.
 
     ``answer`` takes the service and the request, whose state holds the ``holder`` of the token.
@@ -356,7 +353,7 @@ def route(
             return wire.answered(wire.ErrorOut("internal error of the service; see its log"), 500)
         finally:
             run = request.path_params.get("run", "")
-            known = run if run in service.runs.threads else ""  # a path may contain any text
+            known = run if run in service.runs.hosted else ""  # a path may contain any text
             service.telemetry.observe(method, path, status, time.perf_counter() - begun, known)
 
     return Route(path, guarded, methods=[method])

@@ -244,10 +244,11 @@ def run_out(
     terms: RunTerms, recipe: PrivateLearner, shown: Shown | None, state: State, adopted: list[str]
 ) -> RunOut:
     """Describe a run from its terms, its learner and its visible release."""
+    over = terms.request.over
     return RunOut(
         name=terms.name,
         state=state,
-        concepts=_named(terms.request.over) or type(recipe.concepts).__name__,
+        concepts=over if isinstance(over, str) else type(recipe.concepts).__name__,
         learner=type(recipe).__name__,
         promise=promise_of(recipe, terms.request.user),
         rounds=recipe.rounds,
@@ -258,10 +259,6 @@ def run_out(
         round=None if shown is None else shown.release.round,
         rule=None if shown is None else shown.rule,
     )
-
-
-def _named(over: Any) -> str | None:
-    return over if isinstance(over, str) else None
 
 
 def guarantee_out(terms: RunTerms, recipe: PrivateLearner) -> GuaranteeOut:
@@ -302,6 +299,13 @@ def answered(content: Any, status: int = 200, headers: dict[str, str] | None = N
     """Return a JSON response; bytes are sent as they are."""
     body = content if isinstance(content, bytes) else encode(content)
     return Response(body, status, headers, media_type="application/json")
+
+
+async def refused(_: Any, problem: Exception) -> Response:
+    """Answer a request that was rejected by an ``HTTPException``."""
+    assert isinstance(problem, HTTPException)
+    headers = dict(problem.headers or {})
+    return answered(ErrorOut(str(problem.detail)), problem.status_code, headers)
 
 
 def decoded(body: bytes, kind: type[Decoded]) -> Decoded:

@@ -139,7 +139,7 @@ class Book:
         identity = secrets.token_hex(16)
         with self._changing() as entries:
             _give_back(entries, lambda entry: entry.store == place)
-            new = BookEntry(identity, place, promised, promise, _now(), "reserved")
+            new = BookEntry(identity, place, promised, promise, int(time.time()), "reserved")
             self._add(entries, new)
         return Reservation(identity, str(self.path))
 
@@ -178,16 +178,16 @@ class Book:
             if any(entry.identity == identity for entry in entries):
                 # Another process reserved this place in the meantime, but this store exists.
                 _give_back(entries, lambda entry: entry.store == place)
-            self._add(entries, BookEntry(identity, place, promised, promise, _now(), "opened"))
+            now = int(time.time())
+            self._add(entries, BookEntry(identity, place, promised, promise, now, "opened"))
 
     def note(self, identity: str, store: str | Path | Place, words: str) -> None:
         """Record a remark about a store once; it costs nothing."""
         with self._changing() as entries:
             if all(entry.identity != identity for entry in entries):
-                nothing = PrivacyGuarantee(epsilon=0.0)
-                entries.append(
-                    BookEntry(identity, str(place_of(store)), nothing, words, _now(), "noted")
-                )
+                place, nothing = str(place_of(store)), PrivacyGuarantee(epsilon=0.0)
+                now = int(time.time())
+                entries.append(BookEntry(identity, place, nothing, words, now, "noted"))
 
     def give_back(self, store: str | Path | Place) -> list[BookEntry]:
         """Return the reservation of a store that was never entered and so has read nothing.
@@ -214,11 +214,8 @@ class Book:
         return reserved
 
     def _add(self, entries: list[BookEntry], entry: BookEntry) -> None:
-        self._refuse_excess(_counted(entries), entry.promised)
-        entries.append(entry)
-
-    def _refuse_excess(self, known: list[BookEntry], promised: PrivacyGuarantee) -> None:
-        """Check the allowance with exact fractions, before anything changes."""
+        """Add an entry; check the allowance with exact fractions before anything changes."""
+        known, promised = _counted(entries), entry.promised
         if self.composition == "concentrated" and promised.delta:
             raise StoreError(
                 f"{self.path} adds up squares, which needs promises without delta, got {promised}; "
@@ -241,6 +238,7 @@ class Book:
                 spent=self.total(known),
                 budget=self.allowance,
             )
+        entries.append(entry)
 
     def explain(self) -> str:
         """Return one sentence with the allowance and what is promised so far."""
@@ -393,7 +391,3 @@ def _write(draft: Path, content: bytes, *, like: os.stat_result | None = None) -
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _now() -> int:
-    return int(time.time())

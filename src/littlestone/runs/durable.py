@@ -35,13 +35,7 @@ from littlestone.runs.journal.records import (
 )
 from littlestone.runs.journal.run_log import RunLog
 from littlestone.runs.published import Published
-from littlestone.runs.ranges import (
-    PaidRanges,
-    as_text,
-    from_text,
-    promise_with,
-    total_cost,
-)
+from littlestone.runs.ranges import PaidRanges, as_text, from_text, promise_with, total_cost
 
 CHECKPOINT_EVERY = 20_000  # rounds that opening a store replays, one at a time
 _MEGABYTE: Final = 20
@@ -94,6 +88,10 @@ class DurableRun:
         """What is promised, and to whom; the ledger says the same."""
         self.identity = log.about["identity"]
         """The public name of the run, which is part of every published line."""
+        self.book = log.about.get("book")
+        """The budget book that the run was created with."""
+        self.created = log.about["created"]
+        """When the store was created, in words."""
         self.adopted = adopted
         """Whether only the confirmation of the caller says that this is the newest copy."""
         run.ledger.promise = self.promise
@@ -237,16 +235,6 @@ class DurableRun:
                 "failed. Read newest, or open the store again"
             )
         return self._run
-
-    @property
-    def book(self) -> str | None:
-        """Return the budget book that the run was created with."""
-        return self._log.about.get("book")
-
-    @property
-    def created(self) -> str:
-        """Return when the store was created, in words."""
-        return self._log.about["created"]
 
     @property
     def rounds(self) -> int:

@@ -20,13 +20,7 @@ from littlestone.learners.engine import single_rounds
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.runs.intake.event import Event, EventBlock
 from littlestone.runs.intake.users import CountedUsers, canonical_user
-from littlestone.runs.journal.records import (
-    Checkpoint,
-    Group,
-    as_point,
-    body_of,
-    canonical_body,
-)
+from littlestone.runs.journal.records import Checkpoint, Group, as_point, body_of, canonical_body
 
 _REMEMBERED: Final = 1 << 16
 

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from decimal import Decimal
 from itertools import islice
@@ -32,7 +32,7 @@ from littlestone.runs.journal.places import place_of
 from littlestone.runs.journal.protocol import Place, reporting_damage
 from littlestone.runs.journal.run_log import read_about
 from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn
-from littlestone.runs.ranges import promise_with
+from littlestone.runs.ranges import PaidRanges, promise_with
 from littlestone.type_checks import is_a
 
 _MEANING: Final = ("label", "positive", "at_least", "feature")
@@ -163,7 +163,8 @@ def _look_first(rows: list[Row], learner: PrivateLearner, columns: Columns, most
 
 def _in_python(advice: str) -> str:
     """Return advice for files as advice for frames: arguments, and types in place of marks."""
-    text = re.sub("--(positive|at-least) (?=['N])", _argument, advice)
+    text = re.sub("--positive (?=['N])", "positive=", advice)
+    text = re.sub("--at-least (?=['N])", "at_least=", text)
     text = text.replace("(--positive says", "(positive says")
     text = text.replace("--positive and the one", "positive= and the one")
     marks = '--(decimal|thousands|units|date-format|encoding) ("[^"]*"|[^ ]*)'
@@ -175,10 +176,6 @@ def _in_arguments(name: str | None, named: bool) -> str:
     if name is not None:
         way = f"source={name!r}{' and no identity' * named}"
     return f"Give {way}; if they are other rows, use another store (and another budget)"
-
-
-def _argument(option: re.Match[str]) -> str:
-    return f"{option[1].replace('-', '_')}="
 
 
 def _opened(
@@ -210,11 +207,23 @@ def _opened(
         return durable
     publisher.refuse_known()
     learner.refuse_to_start()
-    promise = promise_with(learner, columns.user, ())
-    room = nullcontext() if book is None else book.reserved(place, learner.guarantee(), promise)
-    with room as reserved:
+    return started(learner, place, book, users=columns.user, options=written)
+
+
+def started(
+    recipe: PrivateLearner,
+    place: Place,
+    book: Book | None,
+    *,
+    users: str | None,
+    ranges: Sequence[PaidRanges] = (),
+    options: str,
+) -> DurableRun:
+    """Start a run for whose promise the book, if there is one, has room, and enter it there."""
+    promised, promise = recipe.guarantee(), promise_with(recipe, users, ranges)
+    with nullcontext() if book is None else book.reserved(place, promised, promise) as reserved:
         durable = DurableRun.start(
-            learner, place, users=columns.user, reserved=reserved, options=written
+            recipe, place, users=users, reserved=reserved, ranges=ranges, options=options
         )
         enter(book, durable, place)
     return durable

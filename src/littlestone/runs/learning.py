@@ -196,17 +196,16 @@ class Waiting:
         self.size = 0
         """How many events wait."""
 
-    def add(self, event: Event) -> None:
-        """Add one event."""
+    def add(self, item: Event | EventBlock) -> None:
+        """Add one event, or a block of them."""
+        if isinstance(item, EventBlock):
+            self._parts.append(item)
+            self.size += len(item)
+            return
         if not self._parts or isinstance(self._parts[-1], EventBlock):
             self._parts.append([])
-        self._parts[-1].append(event)  # type: ignore[union-attr]
+        self._parts[-1].append(item)  # type: ignore[union-attr]
         self.size += 1
-
-    def add_block(self, block: EventBlock) -> None:
-        """Add a block of events."""
-        self._parts.append(block)
-        self.size += len(block)
 
     def together(self) -> Sequence[Event]:
         """Return the events in order, as one block if there is any; then forget them."""
@@ -251,8 +250,7 @@ def learn(
     """Take all events in groups; each group is on disk before its releases are published.
 
     Args:
-        run: The durable run.
-        events: What the source yields.
+        run: The durable run, whose ``events`` come from one source.
         publisher: Where releases are written.
         group: The most events of one commit.
         policy: What happens to a row that does not fit.
@@ -282,10 +280,10 @@ def learn(
         nonlocal unknown
         together = waiting.together()
         if unknown and together:
+            begin = list(together[:_COMPARED])
             if named_by_line:
-                tally.beside = _refuse_read_before(run, list(together[:_COMPARED]), advice)
+                tally.beside = _refuse_read_before(run, begin, advice)
             else:
-                begin = list(together[:_COMPARED])
                 _refuse_read_before(run, begin, advice, named=True, source=source)
             unknown = False
         _take(run, together, publish, tally, policy, named_by_line)
@@ -293,7 +291,7 @@ def learn(
     for item in _cut(events, waiting, group):
         if isinstance(item, EventBlock):
             tally.fitting_labels.update(item.labels.tolist())
-            waiting.add_block(item)
+            waiting.add(item)
         elif isinstance(item, Event):
             tally.fitting_labels.add(item.y)
             waiting.add(item)

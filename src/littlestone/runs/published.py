@@ -217,30 +217,23 @@ def examine(
     )
 
 
-def newest_rule(published: str | Path) -> dict[str, Any]:
-    """Return the last release in a published file or a store, after checking the hashes."""
-    return recent_rules(published, most=1)[-1]
-
-
-def recent_rules(published: str | Path, *, most: int = MOST) -> list[dict[str, Any]]:
+def recent_rules(published: str | Path) -> list[dict[str, Any]]:
     """Return the last releases in a published file or a store, after checking the hashes.
 
-    Args:
-        published: What ``learn --out`` has written, or the address of a store.
-        most: The most releases to return; of rules that are not over records, only the last.
+    Of rules that are not over records, which are not voted on, it is only the last.
     """
     if is_store(published):
-        bodies = [release.body for release in read_log(published).releases[-most:]]
+        bodies = [release.body for release in read_log(published).releases[-MOST:]]
     else:
         newest = examine(Path(published)).newest
         if newest is None:
             raise ValueError(f"{published} holds no published rule; give a file of learn --out")
         bodies = [newest]
-        if most > 1 and _over_records(json.loads(newest)):  # lists of a million keys are long
+        if _over_records(json.loads(newest)):  # lists of a million keys are long
             with Path(published).open("rb") as file:
                 lines = (parsed(content[:-1]) for content in file)
                 found = (line.body for line in lines if line is not None and line.body is not None)
-                bodies = list(deque(found, maxlen=most))
+                bodies = list(deque(found, maxlen=MOST))
     releases: list[dict[str, Any]] = list(map(json.loads, bodies))
     return releases if _over_records(releases[-1]) else releases[-1:]
 

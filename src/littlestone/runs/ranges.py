@@ -58,17 +58,15 @@ class PaidRanges(NamedTuple):
         """Parse the table of a schema; reject an incomplete one."""
         try:
             paid = cls(**declared)
-            whole = all(isinstance(text, str) for text in (paid.identity, paid.source))
+            texts = all(isinstance(text, str) for text in (paid.identity, paid.source))
+            if not texts or not isinstance(paid.user, str | None):
+                raise ValueError(repr(declared))
             require.positive(epsilon=paid.epsilon)
             require.integer(max_contributions=paid.max_contributions, at_least=1)
         except (TypeError, ValueError) as problem:
             raise ValueError(
                 f"{PAID} in the schema is not as it was written: {problem}. {_RESTORE}"
             ) from None
-        if not whole or not isinstance(paid.user, str | None):
-            raise ValueError(
-                f"{PAID} in the schema is not as it was written: {declared!r}. {_RESTORE}"
-            )
         return paid
 
     def table(self) -> dict[str, str | float | int]:
@@ -79,10 +77,6 @@ class PaidRanges(NamedTuple):
         """Return the cost for each unit that a run protects: a user, or ``most`` events.
 
         If neither the ranges nor the run count users, the caller vouches for the number of rows.
-
-        Args:
-            users: The column of the users whose events the run counts; None if it counts none.
-            most: The most events of one person in the run.
         """
         if users is not None and users != self.user:
             whose = "without users" if self.user is None else f"by {self.user!r}"
@@ -153,16 +147,8 @@ def proposed(
 
     In each column a row has the number that ``learn`` would read there, or none. That depends on
     the row alone and on how many rows of its user came before, so files that differ in one row are
-    tables that differ in one row (docs/GUARANTEES.md, R).
-
-    Args:
-        source: The file, or ``-`` for standard input.
-        names: The columns.
-        paid: The budget, and whose rows are counted.
-        whole: The columns whose cuts are whole numbers.
-        form: How the source is written.
-        standard_input: What ``-`` reads.
-        rng: The randomness of the mechanism.
+    tables that differ in one row (docs/GUARANTEES.md, R). The cuts of ``whole`` columns are whole
+    numbers.
     """
     places = tuple(place for place, name in enumerate(names) if name in whole)
     recipe = PrivateCuts(epsilon=paid.epsilon, columns=len(names), whole=places)

@@ -31,7 +31,6 @@ _BAND: Final = 26
 _MOST_RULES: Final = 200
 _MOST_STRIPES: Final = 600
 _MOST_CHARGES: Final = 2000
-_MOST_WORDS: Final = 300
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>littlestone: report</title>
@@ -69,12 +68,8 @@ def report(
 ) -> str:
     """Write the page, which includes its styles and needs no other file.
 
-    Args:
-        run: The open run.
-        bound: The mistakes that a bound allows, if one is known and not vacuous.
-        floor: The mistakes that no learner with this promise avoids, if known.
-        data: What was read last, in words.
-        tally: What happened to the rows that were read last.
+    A ``bound`` is one that is not vacuous, a ``floor`` what no learner with this promise avoids.
+    ``data`` and ``tally`` are about the rows that were read last.
     """
     inner = run.run
     releases = [json.loads(release.body) for release in run.releases()]
@@ -94,7 +89,7 @@ def report(
         rows="" if tally is None else _rows(tally),
         timeline=_timeline(releases, run.rounds),
         count=_count(len(releases)),
-        releases=_table((r["release"], r["round"] + 1, _cut(r["rule"])) for r in _shown(releases)),
+        releases=_table((r["release"], r["round"] + 1, cut(r["rule"])) for r in _shown(releases)),
         ledger=html.escape(ledger_in_words(inner.ledger, len(releases))),
         charges=_charges(inner.ledger),
         explained=html.escape(inner.ledger.text()),
@@ -133,10 +128,12 @@ def ledger_in_words(ledger: Ledger, rules: int) -> str:
     return f"{number}, which together cost {cost} for each event.{entries}"
 
 
-def guess_bar(best_guess: float) -> str:
-    """Draw how often an attacker is right at most."""
+def guesses(best_guess: float) -> str:
+    """End a paragraph with how often an attacker is right at most, and draw it."""
     place, half, percent = WIDTH * best_guess, WIDTH // 2, f"{100 * best_guess:.0f}"
     return (
+        "About an event that is otherwise a coin toss, an attacker who reads everything and "
+        f"chooses events is right at most <strong>{percent} %</strong> of the time.</p>"
         f'<svg viewBox="0 0 {WIDTH} 46" role="img" aria-label="at most {percent} percent">'
         f'<rect class="zeros" x="0" y="8" width="{WIDTH}" height="12"/>'
         f'<rect class="ones" x="{half}" y="8" width="{place - half:.1f}" height="12"/>'
@@ -156,16 +153,11 @@ or elsewhere: <code>littlestone budget</code> keeps the sum</td></tr></table></d
 
 
 def _promise(run: DurableRun, rules: int) -> str:
-    best = run.run.recipe.guarantee().best_guess
     said = html.escape(
         f"All {rules:,} published rules together are private with {run.promise}, even if those "
         f"who read them choose the next event."
     )
-    return (
-        f"<p>{said} About an event that is otherwise a coin toss, an attacker who reads everything "
-        f"is right at most <strong>{100 * best:.0f} %</strong> of the time.</p>"
-        f"{guess_bar(best)}"
-    )
+    return f"<p>{said} {guesses(run.run.recipe.guarantee().best_guess)}"
 
 
 def _rule(newest: Mapping[str, Any], steady: Hypothesis, concepts: ConceptClass) -> str:
@@ -173,7 +165,7 @@ def _rule(newest: Mapping[str, Any], steady: Hypothesis, concepts: ConceptClass)
     drawn = picture(steady, concepts.domain) or f'<p class="rule">{html.escape(words)}</p>'
     last = ""
     if words != newest["rule"]:
-        last = f" The last release says: <code>{html.escape(_cut(newest['rule']))}</code>."
+        last = f" The last release says: <code>{html.escape(cut(newest['rule']))}</code>."
     return (
         f"<h3>The rule now</h3>{drawn}<p class='quiet'>As predict uses it, after release "
         f"{newest['release']:,} in round {newest['round']:,}.{last}</p>"
@@ -248,8 +240,9 @@ def _shown(releases: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
     return releases if len(releases) <= _MOST_RULES else [*releases[:half], *releases[-half:]]
 
 
-def _cut(words: str) -> str:
-    return words if len(words) <= _MOST_WORDS else f"{words[: _MOST_WORDS - 1]}…"
+def cut(words: str, most: int = 300) -> str:
+    """Shorten a text to ``most`` characters."""
+    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def _table(rows: Iterable[Sequence[object]]) -> str:
@@ -309,7 +302,7 @@ def _timeline(releases: Sequence[dict[str, Any]], rounds: int) -> str:
         f'<rect x="{_x(start, last):.2f}" y="0" height="{_BAND}" '
         f'width="{max(_x(end, last) - _x(start, last), 0.3):.2f}" '
         f'class="{("ones", "zeros")[place % 2]}"><title>from round {start + 1}: '
-        f"{html.escape(_cut(rule))}</title></rect>"
+        f"{html.escape(cut(rule))}</title></rect>"
         for place, ((start, rule), end) in enumerate(zip(starts, ends, strict=True))
     )
     return (

@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn.server
 from tests.patience import PATIENCE, until
 
+from littlestone.http.app import application
 from littlestone.http.client import Client
 from littlestone.http.limits import MOST_CONNECTIONS
 from littlestone.http.server import Server, server
@@ -109,7 +110,8 @@ def serving(
 ) -> Iterator[Served]:
     """Start the service, and stop it gracefully."""
     fresh, made = known or Tokens.fresh(open_reading=open_reading)
-    running = server(folder, fresh, port=0, fleet=fleet, connections=connections, book=book, **more)
+    app = application(folder, fresh, fleet=fleet, book=book, **more)
+    running = server(app, port=0, connections=connections)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     until(lambda: running.started or not thread.is_alive())

@@ -17,7 +17,7 @@ from littlestone.http import arena as arena_routes
 from littlestone.http.arena import arena_application
 from littlestone.http.limits import HEADERS
 from littlestone.http.pages import POLICIES
-from littlestone.http.server import listening
+from littlestone.http.server import server
 from littlestone.http.service import Role
 from littlestone.lab.arena.sessions import MOST_SESSIONS
 
@@ -49,7 +49,7 @@ class Played:
 @contextmanager
 def playing() -> Iterator[Played]:
     app = arena_application()
-    running = listening(app, host="127.0.0.1", port=0)
+    running = server(app, port=0)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     until(lambda: running.started or not thread.is_alive())

@@ -16,6 +16,7 @@ from tests.unit.http.served import BUDGET, Served, serving
 
 from littlestone.http import limits
 from littlestone.http import server as http_server
+from littlestone.http.app import application
 from littlestone.http.server import server
 from littlestone.http.service import Role, Tokens
 
@@ -145,7 +146,8 @@ def test_of_those_in_a_handshake_the_oldest_gives_way(
     (tmp_path / "pem").write_text(CERTIFICATE)
     files: Any = {"certificate": tmp_path / "pem", "private_key": tmp_path / "pem"}
     tokens, made = Tokens.fresh()
-    running = http_server.server(tmp_path / "runs", tokens, port=0, connections=1, **files)
+    app = application(tmp_path / "runs", tokens)
+    running = http_server.server(app, port=0, connections=1, **files)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     until(lambda: running.started)
@@ -286,4 +288,4 @@ def test_more_connections_than_files_are_refused(
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 1024))
     with pytest.raises(ValueError, match=r"at most 774 .* ulimit -n"):
-        server(tmp_path, Tokens(()), port=0, connections=775)
+        server(application(tmp_path, Tokens(())), port=0, connections=775)

@@ -22,6 +22,7 @@ from littlestone.choose.auto import auto
 from littlestone.choose.request import Request
 from littlestone.errors import StoreError
 from littlestone.http import hosted, run_thread
+from littlestone.http.app import application
 from littlestone.http.client import ServiceError
 from littlestone.http.hosted import Runs, RunTerms
 from littlestone.http.server import server
@@ -34,7 +35,7 @@ from littlestone.runs.journal.run_log import read_log
 def test_a_second_service_on_the_same_folder_does_not_start(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         with pytest.raises(ValueError, match="another one is using"):
-            server(tmp_path, Tokens.fresh()[0], port=0)
+            server(application(tmp_path, Tokens.fresh()[0]), port=0)
         assert served.raw("GET", "/health")[0] == 200
     with serving(tmp_path) as served:
         assert served.raw("GET", "/health")[0] == 200
@@ -222,7 +223,7 @@ def test_a_run_comes_back_when_a_command_has_read_its_store(
     monkeypatch.setattr(run_thread, "FIRST_PAUSE", 0.01)
     with serving(tmp_path) as served:
         assert with_keys(served).send("abuse", "a", 1)["round"] == 1
-        recipe = served.service.runs.recipe("abuse")
+        recipe = served.service.runs.hosted["abuse"].recipe
     reading = DurableRun.resume(recipe, tmp_path / "abuse" / "store")
     with serving(tmp_path) as served:
         until(lambda: served.raw("GET", "/runs/abuse")[0] == 503)

@@ -102,7 +102,7 @@ def test_with_a_clock_nothing_is_seen_before_it_strikes(tmp_path: Path) -> None:
         assert reader.keys("abuse") == []
         assert [one["release"] for one in reader.releases("abuse")] == [1]
         assert reader.predict("abuse", ["k"]) == [0]
-        visible = served.service.runs.threads["abuse"].visible
+        visible = served.service.runs.hosted["abuse"].thread.visible
         served.service.loop.call_soon_threadsafe(visible.show)  # the clock strikes
         assert reader.keys("abuse") == ["k"]
         assert reader.predict("abuse", ["k"]) == [1]
@@ -114,7 +114,7 @@ def test_what_was_published_stays_published_when_the_service_starts_again(tmp_pa
         client = with_keys(served, publish_every=0.5)
         client.send_many("abuse", [("k", 1)] * 40)
         reader = served.client(Role.READER)
-        newest = served.service.runs.threads["abuse"].visible._seen
+        newest = served.service.runs.hosted["abuse"].thread.visible._seen
         until(lambda: reader._json("GET", "/runs/abuse/releases")["newest"] == newest)
         assert reader.keys("abuse") == ["k"]
     # Long before the next stroke; what is committed meanwhile waits for it.
@@ -130,14 +130,16 @@ def test_what_was_published_stays_published_when_the_service_starts_again(tmp_pa
         reader = served.client(Role.READER, patience=0.0)
         assert reader.keys("abuse") == ["k"] and reader.predict("abuse", ["later"]) == [0]
         assert [one["release"] for one in reader.releases("abuse")] == [*range(1, newest + 1)]
-        served.service.loop.call_soon_threadsafe(served.service.runs.threads["abuse"].visible.show)
+        served.service.loop.call_soon_threadsafe(
+            served.service.runs.hosted["abuse"].thread.visible.show
+        )
         assert sorted(reader.keys("abuse")) == ["k", "later"]
 
 
 def test_what_is_published_waits_for_no_question(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         with_keys(served)
-        thread, loop = served.service.runs.threads["abuse"], served.service.loop
+        thread, loop = served.service.runs.hosted["abuse"].thread, served.service.loop
         first, second = threading.Event(), threading.Event()
         reports = [Event(str(n), "k", 1, None, ("k", 1)) for n in range(40)]
 

@@ -26,7 +26,7 @@ def everything_public(served: Served) -> bytes:
                     endpoint.method, path, content, Role.READER, Accept=kind
                 )
                 found += [answer, repr(headers).encode()]
-    for method, path, _ in PAGES:
+    for method, path, _, _ in PAGES:
         if method == "GET" and "report" not in path:
             path = path.replace("{run}", "abuse")
             found.append(served.raw("GET", path, role=Role.READER)[2])

@@ -164,7 +164,7 @@ def test_without_declared_labels_they_are_0_and_1(tmp_path: Path, label: Any) ->
 def test_why_a_run_cannot_be_opened_is_told_to_nobody(tmp_path: Path, monkeypatch: Any) -> None:
     with serving(tmp_path) as served:
         with_keys(served)
-        thread, loop = served.service.runs.threads["abuse"], served.service.loop
+        thread, loop = served.service.runs.hosted["abuse"].thread, served.service.loop
         opening, gate = threading.Event(), threading.Event()
 
         def damaged() -> Any:

@@ -48,7 +48,7 @@ def test_the_store_itself_counts(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         served.client().create("line", **LINE, **COUNTED)
         served.client().send_many("line", [(3, 1, "ann")] * 3)
-        recipe = served.service.runs.recipe("line")
+        recipe = served.service.runs.hosted["line"].recipe
     store = tmp_path / "line" / "store"
     with pytest.raises(StoreError, match="counts events by 'user'"):
         DurableRun.resume(recipe, store)

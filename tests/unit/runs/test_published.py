@@ -25,8 +25,8 @@ from littlestone.runs.published import (
     AlteredError,
     examine,
     heartbeat_line,
-    newest_rule,
     parsed,
+    recent_rules,
 )
 
 RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=10_000, epsilon=2.0)
@@ -180,13 +180,13 @@ def test_every_flipped_bit_is_noticed_and_no_other_rule_is_found(folder: Path, e
     path = folder / "rules.jsonl"
     content = b"".join(path.read_bytes().splitlines(keepends=True)[:3])
     path.write_bytes(content)
-    rule, found = newest_rule(path), []
+    rule, found = recent_rules(path)[-1], []
     assert rule["release"] == 3
     bits = [*product(range(len(content)), range(8))][::every]  # seven is no divisor of eight
     for place, bit in bits:
         flipped = bytes([content[place] ^ 1 << bit])
         path.write_bytes(content[:place] + flipped + content[place + 1 :])
-        for read in (examine, newest_rule):
+        for read in (examine, recent_rules):
             with suppress(AlteredError):
                 read(path)
                 found.append((place, bit, read))
@@ -199,7 +199,7 @@ def test_a_line_that_is_being_written_is_no_rule_yet(folder: Path) -> None:
     *_, last = lines = path.read_bytes().splitlines(keepends=True)
     for size in range(len(last)):
         path.write_bytes(b"".join(lines[:-1]) + last[:size])
-        assert newest_rule(path)["release"] == len(lines) - 1
+        assert recent_rules(path)[-1]["release"] == len(lines) - 1
 
 
 def test_a_forged_file_is_noticed_by_the_store(folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.readings import read
 
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.schema import Schema
@@ -18,7 +19,7 @@ from littlestone.randomness import seeded
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow
-from littlestone.runs.intake.readers import Columns, read
+from littlestone.runs.intake.readers import Columns
 from littlestone.runs.learning import Publisher, learn
 
 SCHEMA = Schema.from_mapping({"delay": {"grid": [0, 15, 30]}, "from": {"values": ["A", "B"]}})

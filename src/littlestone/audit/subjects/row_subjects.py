@@ -16,7 +16,7 @@ from littlestone.concepts.schema import Schema
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.randomness import Randomness
 from littlestone.runs.intake.form import BadRow
-from littlestone.runs.intake.readers import Columns, read
+from littlestone.runs.intake.readers import Columns, read_blocks, singly
 
 ROWS: Final = 4
 """The rows of the file, which are one batch: a rule is drawn after the last."""
@@ -36,7 +36,7 @@ def concepts() -> Stumps:
 def as_learn_reads(lines: Sequence[str]) -> Iterable[tuple[Any, int]]:
     """Read every row as a round; a row that does not fit counts as its stand-in."""
     text = "\n".join([HEADER, *lines, ""]).encode()
-    for item in read("-", concepts(), COLUMNS, standard_input=BytesIO(text)):
+    for item in singly(read_blocks("-", concepts(), COLUMNS, standard_input=BytesIO(text))):
         event = item.stand_in if isinstance(item, BadRow) else item
         yield event.x, event.y
 

@@ -150,8 +150,7 @@ class Contradiction:
     realizable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(memory=self.memory, at_least=1)
+        require.usual_fields(self)
 
     def start(self, *, rng: Randomness) -> Attack:
         """Start an attack."""
@@ -238,23 +237,21 @@ class _ContradictionAttack(_Thinking):
 
 ADVERSARIES = (
     AdversaryEntry(
-        name="boundary",
-        build=Boundary,
-        summary="adaptive: plays where the published hypothesis changes its label",
+        "boundary", Boundary, "adaptive: plays where the published hypothesis changes its label"
     ),
     AdversaryEntry(
-        name="noisy-boundary",
-        build=NoisyBoundary,
-        summary="agnostic, adaptive: plays where the hypothesis errs, with noisy labels",
+        "noisy-boundary",
+        NoisyBoundary,
+        "agnostic, adaptive: plays where the hypothesis errs, with noisy labels",
     ),
     AdversaryEntry(
-        name="free-labels",
-        build=FreeLabels,
-        summary="agnostic, adaptive: always the label that the hypothesis does not have",
+        "free-labels",
+        FreeLabels,
+        "agnostic, adaptive: always the label that the hypothesis does not have",
     ),
     AdversaryEntry(
-        name="contradiction",
-        build=Contradiction,
-        summary="agnostic, adaptive: the unlikelier label at one point, again and again",
+        "contradiction",
+        Contradiction,
+        "agnostic, adaptive: the unlikelier label at one point, again and again",
     ),
 )

@@ -10,7 +10,7 @@ from littlestone.game.protocols import Adversary
 from littlestone.registry import discovered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class AdversaryEntry:
     """An adversary that is made from a concept class.
 

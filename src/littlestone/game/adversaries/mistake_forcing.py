@@ -137,8 +137,7 @@ class CoinTree:
     realizable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(repeats=self.repeats, at_least=1)
+        require.usual_fields(self)
         self.concepts.version_space().standard_optimal()  # raises if dimensions are unknown
 
     def start(self, *, rng: Randomness) -> StreamAttack:
@@ -168,8 +167,7 @@ class FrequentKiller(Forcing):
     memory: int = 8
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(memory=self.memory, at_least=1)
+        require.usual_fields(self)
 
     def first_position(self) -> "_Rotation":
         """Return the first position."""
@@ -221,21 +219,19 @@ class _Rotation:
 
 ADVERSARIES = (
     AdversaryEntry(
-        name="mistake-forcing",
-        build=MistakeForcing,
-        summary="adaptive: forces a mistake whenever a consistent concept allows one",
+        "mistake-forcing",
+        MistakeForcing,
+        "adaptive: forces a mistake whenever a consistent concept allows one",
+    ),
+    AdversaryEntry("shattered-tree", ShatteredTree, "adaptive: walks down a shattered tree"),
+    AdversaryEntry(
+        "coin-tree",
+        CoinTree,
+        "oblivious: walks down a shattered tree by coins, each vertex many times",
     ),
     AdversaryEntry(
-        name="shattered-tree", build=ShatteredTree, summary="adaptive: walks down a shattered tree"
-    ),
-    AdversaryEntry(
-        name="coin-tree",
-        build=CoinTree,
-        summary="oblivious: walks down a shattered tree by coins, each vertex many times",
-    ),
-    AdversaryEntry(
-        name="frequent-killer",
-        build=FrequentKiller,
-        summary="adaptive: attacks the hypotheses published so far in turn",
+        "frequent-killer",
+        FrequentKiller,
+        "adaptive: attacks the hypotheses published so far in turn",
     ),
 )

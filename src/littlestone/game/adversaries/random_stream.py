@@ -80,8 +80,7 @@ class HiddenOnes:
     realizable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(within=self.within, length=self.length, at_least=1)
+        require.usual_fields(self)
 
     def start(self, *, rng: Randomness) -> StreamAttack:
         """Start the stream."""
@@ -158,8 +157,7 @@ class Drifting:
     realizable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(period=self.period, at_least=1)
+        require.usual_fields(self)
 
     def start(self, *, rng: Randomness) -> StreamAttack:
         """Start the stream."""
@@ -179,18 +177,10 @@ class Drifting:
 
 ADVERSARIES = (
     AdversaryEntry(
-        name="hidden-ones",
-        build=HiddenOnes,
-        summary="oblivious: zeros at fresh points, and ones for a while at a random time",
+        "hidden-ones",
+        HiddenOnes,
+        "oblivious: zeros at fresh points, and ones for a while at a random time",
     ),
-    AdversaryEntry(
-        name="random",
-        build=RandomStream,
-        summary="oblivious: random points labelled by one concept",
-    ),
-    AdversaryEntry(
-        name="drifting",
-        build=Drifting,
-        summary="agnostic: the labelling concept changes on a schedule",
-    ),
+    AdversaryEntry("random", RandomStream, "oblivious: random points labelled by one concept"),
+    AdversaryEntry("drifting", Drifting, "agnostic: the labelling concept changes on a schedule"),
 )

@@ -25,8 +25,7 @@ class SpreadingForcing(Forcing):
     """Whether a new point may cost dimension only if there is no old one to repeat."""
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(different_points=self.different_points, at_least=1)
+        require.usual_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +172,13 @@ def _flipped_steps(hypothesis: Hypothesis, points: Iterable[Any], n: int) -> Ste
 
 ADVERSARIES = (
     AdversaryEntry(
-        name="spread-mistakes",
-        build=SpreadMistakes,
-        summary="adaptive: forces mistakes and never repeats a point where it can avoid it",
+        "spread-mistakes",
+        SpreadMistakes,
+        "adaptive: forces mistakes and never repeats a point where it can avoid it",
     ),
     AdversaryEntry(
-        name="keep-dimension",
-        build=KeepDimension,
-        summary="adaptive: keeps the version space's dimension as high as it can",
+        "keep-dimension",
+        KeepDimension,
+        "adaptive: keeps the version space's dimension as high as it can",
     ),
 )

@@ -284,18 +284,18 @@ def _root(space: VersionSpace) -> Example | None:
 
 ADVERSARIES = (
     AdversaryEntry(
-        name="wait",
-        build=Wait,
-        summary="adaptive: silent, then against the published hypothesis from a random round on",
+        "wait",
+        Wait,
+        "adaptive: silent, then against the published hypothesis from a random round on",
     ),
     AdversaryEntry(
-        name="burst-and-wait",
-        build=BurstAndWait,
-        summary="adaptive: shows one concept, is silent, and shows it again at a random time",
+        "burst-and-wait",
+        BurstAndWait,
+        "adaptive: shows one concept, is silent, and shows it again at a random time",
     ),
     AdversaryEntry(
-        name="wait-down-tree",
-        build=WaitDownTree,
-        summary="adaptive: waits at each vertex of a shattered tree; the floor of every class",
+        "wait-down-tree",
+        WaitDownTree,
+        "adaptive: waits at each vertex of a shattered tree; the floor of every class",
     ),
 )

@@ -6,10 +6,16 @@ round reveals which one the player faces.
 
 The hidden bit stays in this module until the guess, and the learner's identity until the end. Until
 then only the learner's publications and counts of the player's examples leave it.
+
+Players may be programs: Python files that run on the player's own machine, in the process that was
+started with them, and nowhere else. The service never runs a file that a client sent, since Python
+has no reliable sandbox. On the page, programs are JavaScript and run in the browser.
 """
 
-from collections.abc import Callable
+import runpy
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from littlestone import require
@@ -37,30 +43,18 @@ class Suspect:
     """Two points to start with."""
 
     @property
-    def correct(self) -> Subject:
-        """The learner as published."""
-        return Subject.from_learner(self.recipe)
-
-    @property
     def claimed(self) -> PrivacyGuarantee:
         """The claimed guarantee."""
         guarantee: PrivacyGuarantee = self.recipe.guarantee()
         return guarantee
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """The public facts about the learner."""
-        return self.known(self.recipe)
 
     def chosen(self, wanted: str, rng: Randomness) -> tuple[Subject, str]:
         """Return who plays and whether it is correct; ``coin`` chooses evenly."""
         if wanted not in WANTED:
             raise ValueError(f"wanted must be one of {', '.join(WANTED)}, got {wanted!r}")
         if wanted == "correct" or (wanted == "coin" and rng.coin()):
-            return (
-                self.correct,
-                "It was correct: no game can show more than the claim, except by luck",
-            )
+            words = "It was correct: no game can show more than the claim, except by luck"
+            return Subject.from_learner(self.recipe), words
         control = CONTROLS[self.controls[rng.below(len(self.controls))]]
         return control.subject, f"It was broken ({control.name}). {control.bug}"
 
@@ -141,7 +135,7 @@ class Telling:
             "title": self._suspect.title,
             "epsilon": claimed.epsilon,
             "delta": claimed.delta,
-            "facts": self._suspect.facts,
+            "facts": self._suspect.known(self._suspect.recipe),
             "points": self._suspect.points,
             "rounds": MOST_ROUNDS,
             "failure": FAILURE,
@@ -237,3 +231,53 @@ class Telling:
 def form(shown: Shown) -> dict[str, Any]:
     """Return a publication in the form that pages use."""
     return {"ones": ones(shown.hypothesis, ()), "status": shown.status}
+
+
+class PlayersWorld:
+    """One game as a player sees it."""
+
+    def __init__(self, telling: Telling) -> None:
+        self._telling = telling
+        self._number, self.shown = telling.open()
+        """What the learner shows: a hypothesis and a status."""
+        self.sent = 0
+        """How many rounds the last ``send`` took."""
+        self.facts: dict[str, int] = telling.about()["facts"]
+        """Numbers of the recipe, which is public."""
+
+    def send(self, x: Any, y: int, times: int = 1) -> Shown:
+        """Send an example until something changes, ``times`` times at most."""
+        self.sent, self.shown = self._telling.send(self._number, (x, y), times)
+        return self.shown
+
+    def challenge(self, zero: tuple[Any, int], one: tuple[Any, int]) -> Shown:
+        """Play the special round: the hidden bit decides which of the two arrives."""
+        self.shown = self._telling.challenge(self._number, zero, one)
+        return self.shown
+
+    def end(self, bit: int | None) -> None:
+        """End the game with a guess; None gives up."""
+        self._telling.guess(self._number, bit)
+
+
+Player = Callable[[PlayersWorld], int | None]
+
+
+def player_from(path: Path) -> Player:
+    """Return the function ``play`` of a file: it takes a world and returns 0, 1 or None."""
+    play = runpy.run_path(str(path)).get("play")
+    if not callable(play):
+        raise ValueError(f"player must define a function play(world), got {path}")
+    return play  # type: ignore[no-any-return]
+
+
+def matches(telling: Telling, player: Player, games: int) -> Iterator[dict[str, Any]]:
+    """Play game after game until the claim is refuted; yield what each one proves."""
+    require.integer(games=games, at_least=1)
+    for _ in range(games):
+        world = PlayersWorld(telling)
+        world.end(player(world))
+        score = telling.score()
+        yield score
+        if score["refuted"]:
+            return

@@ -14,7 +14,7 @@ from typing import Any, Final
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import Domain
 from littlestone.concepts.schema import Buckets
-from littlestone.runs.intake.cells import CellReader, LabelReader, Misfit, is_empty
+from littlestone.runs.intake.cells import CellReader, Misfit, is_empty
 from littlestone.runs.intake.form import BadRow, Form, Row, shown
 from littlestone.runs.intake.lines import NOT_CSV
 from littlestone.runs.intake.looks import (
@@ -34,7 +34,7 @@ from littlestone.runs.intake.looks import (
     mistyped,
     number_fix,
 )
-from littlestone.runs.intake.readers import Columns, point_reader, user_of
+from littlestone.runs.intake.readers import Columns, label_reader, point_reader, user_of
 
 _EXAMPLES: Final = 3
 _OWN: Final = 'missing = "own value"'
@@ -162,13 +162,8 @@ def examine(
 ) -> Findings:
     """Read rows as ``learn`` does, and note everything that does not fit.
 
-    Args:
-        found: Rows with the values of the needed columns, then of ``others``.
-        domain: Of what is learned; None to look at the columns alone.
-        columns: Which columns hold the label, the id and the user.
-        form: How the source is written.
-        others: Columns that are only looked at.
-        source: The name of the file, for commands that convert it.
+    Rows have the values of the needed columns, then of ``others``, which are only looked at, as all
+    columns are without a domain. The ``source`` is for commands that convert the file.
     """
     findings, kind = Findings(), kinds_in(form)
     findings.columns = {name: Column() for name in others}
@@ -233,13 +228,7 @@ def _noted(findings: Findings, name: str, reason: str) -> Problem:
 
 def _readers(domain: Domain | None, columns: Columns, form: Form) -> list[tuple[str, Reader]]:
     """Return a reader for each needed column, in their order."""
-    label = LabelReader(
-        columns.label,
-        positive=columns.positive,
-        at_least=columns.at_least,
-        domain=domain,
-        form=form,
-    )
+    label = label_reader(domain, columns, form)
     readers: list[tuple[str, Reader]] = [(columns.label, label.one)] if columns.label else []
     if columns.identity is not None:
         readers.append((columns.identity, lambda value: None))
@@ -273,11 +262,7 @@ def _fields_with_text(domain: Domain) -> set[str]:
 
 
 def _fix(
-    problem: Problem,
-    domain: Domain | None,
-    columns: Columns,
-    form: Form,
-    findings: Findings,
+    problem: Problem, domain: Domain | None, columns: Columns, form: Form, findings: Findings
 ) -> str:
     """Return the option or the line of the schema that makes these values fit."""
     values = [value for value in problem.values if not is_empty(value)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from littlestone import require
+from littlestone import require, type_checks
 from littlestone.concepts.records.dates import require_date_format
 
 UNICODE: Final = ("utf-8", "utf-16", "utf-32")
@@ -33,11 +33,7 @@ class BadRow:
 
 def shown(value: Any) -> str:
     """Return as much of a value as fits into a message, without control characters."""
-    try:
-        text = repr(value)
-    except Exception:  # a number with too many digits, deeply nested lists, any other object
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return type_checks.shown(value, most=_SHOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,11 +109,7 @@ def csv_rows(
 ) -> Iterator[Row]:
     """Yield the needed values of each line; reject a header without their names at once.
 
-    Args:
-        lines: The lines, with those before the header.
-        needed: The names of the columns.
-        form: How the lines are written.
-        ahead: Whether the lines are all there, so that a better header can be looked for.
+    If the lines are all there, a better header is looked for ``ahead``.
     """
     stream = islice(enumerate(lines, start=1), form.skip, None)
     if not form.header:

@@ -71,23 +71,6 @@ PointReader = Callable[[Sequence[Any]], tuple[Any, Any, Misfit | None]]
 """The point as it is stored, its canonical form, and what a stand-in was needed for."""
 
 
-def read(
-    source: str,
-    concepts: ConceptClass,
-    columns: Columns,
-    *,
-    standard_input: IO[bytes],
-    form: Form | None = None,
-    position: Position | None = None,
-) -> Iterator[Event | BadRow]:
-    """Yield the events of a file (.csv, .tsv, .jsonl, .gz, .parquet) or a pipe (``-``)."""
-    return singly(
-        read_blocks(
-            source, concepts, columns, standard_input=standard_input, form=form, position=position
-        )
-    )
-
-
 def read_blocks(
     source: str,
     concepts: ConceptClass,
@@ -97,9 +80,10 @@ def read_blocks(
     form: Form | None = None,
     position: Position | None = None,
 ) -> Iterator[Item]:
-    """Yield the events of a file or a pipe, in blocks where many rows of a file fit.
+    """Yield the events of a file (.csv, .tsv, .jsonl, .gz, .parquet) or a pipe (``-``).
 
-    A pipe, named or not, holds JSON lines if its first line begins with a brace, and CSV otherwise.
+    They come in blocks where many rows of a file fit. A pipe, named or not, holds JSON lines if its
+    first line begins with a brace, and CSV otherwise.
     A source that cannot be read, or lacks a column, is rejected at once; rows are read lazily.
     """
     needed = needed_columns(concepts.domain, columns)
@@ -152,7 +136,7 @@ def _block_reader(
     concepts: ConceptClass, columns: Columns, *, at_once: bool, form: Form | None
 ) -> Callable[[Iterator[Row]], Iterator[Item]]:
     points = point_reader(concepts.domain, columns.feature, form)
-    labels = _label_reader(concepts.domain, columns, form)
+    labels = label_reader(concepts.domain, columns, form)
     instead = _stand_in(concepts.domain)
     few = partial(_events, points=points, labels=labels, columns=columns, instead=instead)
     if not at_once or not isinstance(concepts.domain, Records):
@@ -161,7 +145,15 @@ def _block_reader(
 
     def many(found: Iterator[Row]) -> Iterator[Item]:
         chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
-        return chain.from_iterable(_bulk(chunk, reader, few) for chunk in chunks)
+        return chain.from_iterable(bulk(chunk) for chunk in chunks)
+
+    def bulk(chunk: list[Row]) -> Iterable[Item]:
+        """Read rows in bulk; find those that may not fit by halving, and read them one by one."""
+        if len(chunk) < _FEW:
+            return few(chunk)
+        return by_halving(
+            chunk, reader, lambda rows, _: few(rows), refusals=(Exception,), least=_FEW - 1
+        )
 
     return many
 
@@ -258,19 +250,6 @@ AtOnce = Callable[[Sequence[Row]], Sequence[Item]]
 """Returns the events of rows that all fit; an exception if one may not."""
 
 
-def _bulk(
-    chunk: list[Row], at_once: AtOnce, few: Callable[[Iterable[Row]], Iterator[Item]]
-) -> Iterable[Item]:
-    """Read rows in bulk; find those that may not fit by halving, and read them one by one."""
-
-    def refused(rows: Sequence[Row], refusal: Exception) -> Iterator[Item]:
-        return few(rows)
-
-    if len(chunk) < _FEW:
-        return few(chunk)
-    return by_halving(chunk, at_once, refused, refusals=(Exception,), least=_FEW - 1)
-
-
 def _columns_reader(
     domain: Records, labels_of: LabelReader, columns: Columns, form: Form | None
 ) -> AtOnce:
@@ -296,7 +275,8 @@ def _columns_reader(
     return at_once
 
 
-def _label_reader(domain: Domain, columns: Columns, form: Form | None) -> LabelReader:
+def label_reader(domain: Domain | None, columns: Columns, form: Form | None) -> LabelReader:
+    """Return a reader of the column with the label."""
     return LabelReader(
         columns.label,
         positive=columns.positive,

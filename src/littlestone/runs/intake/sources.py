@@ -48,22 +48,13 @@ def rows(
 ) -> Iterator[Row]:
     """Yield the rows of a file or a pipe (``-``); reject a source without rows at once.
 
-    Args:
-        source: The file, or ``-``.
-        needed: The columns whose values are read.
-        form: How the source is written.
-        standard_input: What ``-`` reads.
-        position: Updated with the progress.
-        always: Names that the first line of JSON lines from a pipe must have.
+    The values are those of the ``needed`` columns. The first line of JSON lines from a pipe must
+    have the names ``always``.
     """
     if source == "-":
         lines = ended(decoded(standard_input, form), form, position)
         return _piped(lines, needed, form, always)
-    path = Path(source)
-    if not path.exists():
-        raise ValueError(f"there is no file {source!r}")
-    if path.is_dir():
-        raise ValueError(f"{source!r} is a folder; give one of its files")
+    path = _existing(source)
     if is_live(source):
         return _piped(lines_of(path, form, position), needed, form, always)
     if path.suffix == ".parquet":
@@ -88,11 +79,7 @@ def header(source: str, form: Form) -> list[str]:
 
 def dialect_of(source: str, needed: Sequence[str], form: Form) -> tuple[str | None, list[str]]:
     """Return the delimiter of a CSV, by its header, and the names of the columns."""
-    path = Path(source)
-    if not path.exists():
-        raise ValueError(f"there is no file {source!r}")
-    if path.is_dir():
-        raise ValueError(f"{source!r} is a folder; give one of its files")
+    path = _existing(source)
     if path.suffix == ".parquet":
         return None, parquet_names(path)
     kind, form = _kind(path, form)
@@ -104,6 +91,15 @@ def dialect_of(source: str, needed: Sequence[str], form: Form) -> tuple[str | No
     if not names:
         raise ValueError(f"the first rows of {source!r} have no names")
     return None, names
+
+
+def _existing(source: str) -> Path:
+    path = Path(source)
+    if not path.exists():
+        raise ValueError(f"there is no file {source!r}")
+    if path.is_dir():
+        raise ValueError(f"{source!r} is a folder; give one of its files")
+    return path
 
 
 def _kind(path: Path, form: Form) -> tuple[str, Form]:

@@ -8,8 +8,8 @@ mark is also the lock: only the process that holds it may create, open or contin
 import hashlib
 import os
 import zlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -102,11 +102,25 @@ class Mark(MarkFile):
             self.close()
             raise
 
-    def forget(self) -> None:
-        """Delete the mark if no store was created; the mark of a lost store stays."""
-        known = self.read()
-        if known is not None and known.branch == NOWHERE:
-            self.path.unlink(missing_ok=True)
+    @classmethod
+    @contextmanager
+    def of_new(cls, beside: Path, *, store: str | None = None) -> Iterator["Mark"]:
+        """Yield the mark of a store that is about to be created; delete it if none was.
+
+        The mark of a lost store stays.
+        """
+        mark = cls(beside, create=True, store=store)
+        try:
+            if beside.exists():
+                raise StoreError(f"{mark._store} exists already; open it, or choose another name")
+            mark.refuse_known()
+            yield mark
+        except BaseException:
+            known = None if beside.exists() else mark.read()
+            if known is not None and known.branch == NOWHERE:
+                mark.path.unlink(missing_ok=True)
+            mark.close()
+            raise
 
     def read(self) -> StorePosition | None:
         """Return what the mark knows; None if it is empty or damaged."""
@@ -147,26 +161,19 @@ class Mark(MarkFile):
             )
 
     def enter(
-        self,
-        store: StorePosition,
-        set_branch: Callable[[str], None],
-        *,
-        adopt: bool,
+        self, store: StorePosition, set_branch: Callable[[str], None], *, adopt: bool
     ) -> tuple[StorePosition, bool]:
         """Let a store continue in a new branch, which the mark names before the store does.
 
         Returns:
             The new position, and True if only ``adopt`` vouches for the store.
         """
-        adopted = self._vouch(store, adopt=adopt)
+        adopted = vouch(self.read(), store, adopt=adopt, place=self._store, mark=str(self.path))
         self.write(store, sync=True)
         set_branch(store.coming)
         entered = store._replace(branch=store.coming)
         self.write(entered, sync=True)
         return entered, adopted
-
-    def _vouch(self, store: StorePosition, *, adopt: bool) -> bool:
-        return vouch(self.read(), store, adopt=adopt, place=str(self._store), mark=str(self.path))
 
 
 def vouch(

@@ -106,16 +106,17 @@ class PostgresPlace:
         """Create a run; the secret is on disk before the first example, and nothing on failure."""
         with refusing(self):
             refuse_beside(self.secret)
-            return self._create(about, key, first)
+            with Mark.of_new(self.secret, store=str(self)) as mark:
+                self._place(about, key, first, mark)
+                journal = PostgresJournal(self, mark)
+                journal.enter(0, adopt=False)
+            return journal
 
-    def _create(self, about: Mapping[str, str], key: bytes, first: Entry) -> "PostgresJournal":
-        mark = Mark(self.secret, create=True, store=str(self))
+    def _place(self, about: Mapping[str, str], key: bytes, first: Entry, mark: Mark) -> None:
+        """Create a run in the database; its secret gets its name last."""
+        self._discard_drafts()
         draft = self.secret.with_name(f"{self.secret.name}.{secrets.token_hex(8)}.new")
         try:
-            if self.exists():
-                raise StoreError(f"{self} exists already; open it, or choose another name")
-            mark.refuse_known()
-            self._discard_drafts()
             create_secret(draft, key)
             run, branch = fingerprint(key), secrets.token_hex(16)
             with connect(self.dsn) as connection:
@@ -132,16 +133,9 @@ class PostgresPlace:
                 copy = _copy_of(connection)
             mark.write(StorePosition(about["identity"], NOWHERE, branch, copy, 0), sync=True)
             os.rename(draft, self.secret)
-            sync_folder(self.secret.parent)
-            journal = PostgresJournal(self, mark)
-            journal.enter(0, adopt=False)
-            return journal
-        except BaseException:
+        finally:
             draft.unlink(missing_ok=True)
-            if not self.exists():
-                mark.forget()
-            mark.close()
-            raise
+        sync_folder(self.secret.parent)
 
     def open(self, *, adopt: bool = False) -> "PostgresJournal":
         """Open the journal, locked by its mark."""

@@ -63,21 +63,12 @@ class SqlitePlace:
             if target.exists():  # before a mark is created beside a foreign file
                 raise StoreError(f"{target} exists already; open it, or choose another name")
             refuse_beside(target)
-            mark = Mark(target, create=True)
-            try:
-                if target.exists():
-                    raise StoreError(f"{target} was just created by another process")
-                mark.refuse_known()
+            with Mark.of_new(target) as mark:
                 branch = secrets.token_hex(16)
                 _place(target, mark, {**about, "key": key.hex(), "branch": branch}, first)
                 journal = SqliteJournal(target, mark)
                 journal.enter(0, adopt=False)
-                return journal
-            except BaseException:
-                if not target.exists():
-                    mark.forget()
-                mark.close()
-                raise
+            return journal
 
     def open(self, *, adopt: bool = False) -> "SqliteJournal":
         """Open the journal, locked by its mark."""

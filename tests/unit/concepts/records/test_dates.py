@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.readings import read
 
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.records.dates import WEEKDAYS, part_of
 from littlestone.concepts.schema import Schema
 from littlestone.runs.intake.form import BadRow
-from littlestone.runs.intake.readers import Columns, read
+from littlestone.runs.intake.readers import Columns
 
 LEFT = Schema.from_mapping({"left": {"date": ["hour", "weekday", "month"]}, "x": {"grid": [0]}})
 OWN = Schema.from_mapping(

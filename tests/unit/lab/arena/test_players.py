@@ -8,8 +8,15 @@ from tests.chance import FALSE_FAILURE_PROBABILITY, in_one_of_many
 from littlestone.audit.registry import CONTROLS
 from littlestone.audit.two_worlds import Shown
 from littlestone.lab.arena import telling
-from littlestone.lab.arena.players import Player, PlayersWorld, matches, player_from
-from littlestone.lab.arena.telling import SUSPECTS, Suspect, Telling
+from littlestone.lab.arena.telling import (
+    SUSPECTS,
+    Player,
+    PlayersWorld,
+    Suspect,
+    Telling,
+    matches,
+    player_from,
+)
 from littlestone.randomness import secure
 
 PLAYER = """

@@ -146,10 +146,10 @@ def test_a_control_looks_like_the_learner_it_claims_to_be(suspect: Suspect) -> N
     for name in suspect.controls:
         subject = CONTROLS[name].subject
         opening, _ = subject.open(seeded(1))
-        correct, _ = suspect.correct.open(seeded(1))
+        correct, _ = Subject.from_learner(suspect.recipe).open(seeded(1))
         assert subject.claimed == suspect.claimed
         assert opening.shown == correct.shown
-        assert suspect.known(opening.recipe) == suspect.facts
+        assert suspect.known(opening.recipe) == suspect.known(suspect.recipe)
         assert opening.recipe.concepts == suspect.recipe.concepts
 
 

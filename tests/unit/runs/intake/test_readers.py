@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.readings import read
 
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.concepts.classes.decision_trees import DecisionTrees
@@ -22,7 +23,7 @@ from littlestone.concepts.schema import Numeric, Schema
 from littlestone.runs.intake.cells import CellReader, Misfit, number_reader
 from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow, Form
-from littlestone.runs.intake.readers import Columns, events_of, point_reader, read
+from littlestone.runs.intake.readers import Columns, events_of, point_reader
 
 SCHEMA = Schema.from_mapping(
     {"delay": {"grid": [0, 15]}, "from": {"values": ["A", "B", "[/bold]"], "missing": "B"}}

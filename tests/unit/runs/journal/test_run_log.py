@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.memory_journal import MemoryPlace
 
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import StoreError
@@ -12,7 +13,6 @@ from littlestone.runs import durable
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.intake.event import Event
 from littlestone.runs.journal import run_log
-from littlestone.runs.journal.protocol import MemoryPlace
 from littlestone.runs.journal.records import (
     Block,
     Checkpoint,
