@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from tests.journal_battery import CHECKS, Bench, frequent_checkpoints
 from tests.journal_benches import LinesBench, MemoryBench, SqliteBench
-from tests.memory_journal import MemoryJournal, MemoryPlace
 
 from littlestone.errors import StoreError
-from littlestone.runs.journal.protocol import Entry
+from littlestone.runs.journal.protocol import Entry, MemoryJournal, MemoryPlace
 
 __all__ = ["frequent_checkpoints"]
 
@@ -112,6 +111,6 @@ CAUGHT = {
 def test_a_broken_journal_is_caught(
     broken: type[MemoryJournal], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.memory_journal.MemoryJournal", broken)
+    monkeypatch.setattr("littlestone.runs.journal.protocol.MemoryJournal", broken)
     with pytest.raises((AssertionError, pytest.fail.Exception, StoreError)):
         CHECKS[CAUGHT[broken]](MemoryBench())

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.memory_journal import MemoryPlace
 
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.domain import block_of
@@ -17,6 +16,7 @@ from littlestone.runs.feeding import Intake
 from littlestone.runs.intake.event import Event, EventBlock
 from littlestone.runs.intake.readers import Columns, Item, read_blocks, singly
 from littlestone.runs.intake.users import user_digests
+from littlestone.runs.journal.protocol import MemoryPlace
 from littlestone.runs.journal.run_log import RunLog
 from littlestone.runs.learning import Publisher, Tally, learn
 

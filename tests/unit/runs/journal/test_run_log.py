@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.memory_journal import MemoryPlace
 
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import StoreError
@@ -13,6 +12,7 @@ from littlestone.runs import durable
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.intake.event import Event
 from littlestone.runs.journal import run_log
+from littlestone.runs.journal.protocol import MemoryPlace
 from littlestone.runs.journal.records import (
     Block,
     Checkpoint,
