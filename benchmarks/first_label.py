@@ -26,7 +26,8 @@ def measure() -> Iterator[Row]:
     for group in [os.environ["GROUP"]] if "GROUP" in os.environ else GROUPS:
         streams = [task.stream(name) for name, task in GROUPS[group].items()]
         commoner = [stream for stream in streams if stream.labels.mean() > 0.5]
-        found = kept["first label"][group] = {"tables": len(commoner)}
+        found: dict[str, float] = {"tables": len(commoner)}
+        kept["first label"][group] = found
         for epsilon in EPSILONS:
             ratios = [_error(_turned(one), epsilon) / _error(one, epsilon) for one in commoner]
             mean = math.exp(np.mean(np.log(ratios)))
