@@ -17,7 +17,6 @@ from littlestone.errors import StoreError
 from littlestone.runs.journal.mark import NOWHERE, Mark, StorePosition, inode_of
 from littlestone.runs.journal.protocol import Entry, MemoryJournal, MemoryPlace
 from littlestone.runs.journal.sqlite import SqliteJournal, SqlitePlace
-from tests.memory_journal import MemoryJournal, MemoryPlace
 
 
 class MemoryBench:
