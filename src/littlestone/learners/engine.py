@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.domain import points_of
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.saved_run import fields_of, load_fields
@@ -111,8 +112,5 @@ def single_rounds(xs: Any, ys: Any) -> Iterator[tuple[Any, Label]]:
     """Yield the rounds of a block one by one, reading little more of it than is taken."""
     start, end = 0, _FIRST_CHUNK
     while start < len(ys):
-        points, labels = xs[start:end], ys[start:end].tolist()
-        if isinstance(points, np.ndarray):
-            points = map(tuple, points.tolist()) if points.ndim > 1 else points.tolist()
-        yield from zip(points, labels, strict=True)
+        yield from zip(points_of(xs[start:end]), ys[start:end].tolist(), strict=True)
         start, end = end, end + min(2 * (end - start), _CHUNK)
