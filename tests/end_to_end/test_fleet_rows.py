@@ -19,8 +19,7 @@ from tests.server import Server
 
 from littlestone.errors import RollbackError, SnapshotError, StoreError
 from littlestone.runs.fleet import database
-from littlestone.runs.fleet.blocks import shard_of
-from littlestone.runs.fleet.keyed import key_name
+from littlestone.runs.fleet.keyed import key_name, shard_of
 
 pytestmark = NEEDS_A_SERVER
 

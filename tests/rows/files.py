@@ -28,7 +28,7 @@ from littlestone.choose.catalogue import class_from_spec
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.runs.feeding import Intake
 from littlestone.runs.fleet import database
-from littlestone.runs.fleet.blocks import line_reader, numbered
+from littlestone.runs.fleet.rows import line_reader, numbered
 from littlestone.runs.intake.event import Event, EventBlock
 from littlestone.runs.intake.form import BadRow, Form
 from littlestone.runs.intake.readers import Columns, read, read_blocks

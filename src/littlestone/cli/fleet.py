@@ -87,7 +87,7 @@ def put(
 
     A fleet that was created with --user also reads the column named there.
     """
-    from littlestone.runs.fleet.blocks import numbered
+    from littlestone.runs.fleet.rows import numbered
 
     with shared.connected(dsn) as connection:
         terms = database.terms_of(connection)

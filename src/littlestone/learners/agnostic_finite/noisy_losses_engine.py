@@ -1,7 +1,6 @@
 """The engine of noisy losses: one batch after another, singly or in blocks of batches."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 

@@ -25,9 +25,15 @@ from littlestone.errors import (
 )
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.blocks import Block, Waiting, in_turn, shard_of
-from littlestone.runs.fleet.database import copy_rows, shard_lock, store_pages, stored_pages
-from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
+from littlestone.runs.fleet.database import (
+    Block,
+    Waiting,
+    copy_rows,
+    shard_lock,
+    store_pages,
+    stored_pages,
+)
+from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName, in_turn, shard_of
 from littlestone.runs.fleet.page_tree import EMPTY_ROOT, PageTree
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed

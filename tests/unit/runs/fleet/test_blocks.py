@@ -13,8 +13,8 @@ from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
 from littlestone.errors import SnapshotError
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.runs.fleet import database
-from littlestone.runs.fleet.blocks import Block, Waiting, shard_of
-from littlestone.runs.fleet.keyed import key_name
+from littlestone.runs.fleet.database import Block, Waiting
+from littlestone.runs.fleet.keyed import key_name, shard_of
 
 DOMAINS: list[tuple[Any, Any]] = [
     (IntegerRange(70_000), st.integers(0, 69_999)),
