@@ -23,11 +23,11 @@ from littlestone.cli.options import (
 from littlestone.cli.output import Console
 from littlestone.runs.files import secret_of
 from littlestone.runs.fleet import database
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.terms import recipe_of, require_shards
 from littlestone.runs.fleet.worker import Worker
 from littlestone.runs.intake.lines import Position
 from littlestone.runs.intake.readers import Columns
-from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
 
 app = typer.Typer(

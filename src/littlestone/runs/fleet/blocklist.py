@@ -23,12 +23,12 @@ from littlestone.learners import codec
 from littlestone.learners.forms import canonical_form
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.randomness.word_sources import labelled_keys
+from littlestone.runs.fleet.commits import UNUSED, Height, HighWater, sealed
 from littlestone.runs.fleet.database import PAGES, connect, mark_over_limit, shard_lock
 from littlestone.runs.fleet.keyed import SEAL_BYTES
-from littlestone.runs.fleet.page_tree import Counted, given_users, require_users
+from littlestone.runs.fleet.over_limit import Counted, given_users, require_users
 from littlestone.runs.fleet.split_keys import Change, advance_part, merged, part_of
 from littlestone.runs.fleet.terms import reporting_damage, require_shards, terms_seal
-from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
 from littlestone.runs.journal.postgresql import rows_dropped
 from littlestone.runs.journal.records import Release, chained, release_body
 

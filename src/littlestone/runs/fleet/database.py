@@ -25,10 +25,10 @@ from littlestone.concepts.protocols import Domain, Example
 from littlestone.errors import HorizonExceededError, SnapshotError, StoreError
 from littlestone.learners import codec
 from littlestone.learners.run import PrivateLearner
+from littlestone.runs.fleet.commits import EMPTY_ROOT, UNUSED
 from littlestone.runs.fleet.keyed import key_name, label_of, shard_of
-from littlestone.runs.fleet.page_tree import EMPTY_ROOT, Counted, events_over_limit, given_users
+from littlestone.runs.fleet.over_limit import Counted, events_over_limit, given_users
 from littlestone.runs.fleet.terms import Terms
-from littlestone.runs.journal.mark import UNUSED
 from littlestone.runs.journal.postgresql import connect as connect
 from littlestone.runs.journal.postgresql import one, rows_dropped
 from littlestone.runs.journal.records import Release
@@ -278,8 +278,8 @@ def put(
         terms = terms_of(connection, "FOR UPDATE")
         _require_recipe(terms, recipe)
         block = _block(recipe, keys, seqs, xs, ys)
-        known = given_users(terms.users, users, len(block.seqs))
-        if known:
+        counts = terms.users is not None or users is not None
+        if counts and (known := given_users(terms.users, users, len(block.seqs))):
             most = recipe.max_contributions
             marked = mark_over_limit(connection, _SCHEMA, "fleet", known, block.names(), most=most)
             block = block._replace(over_limit=marked)

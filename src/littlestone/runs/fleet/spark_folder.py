@@ -15,13 +15,13 @@ from typing import Any, Final, NamedTuple
 from littlestone.errors import StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.files import secret_of
+from littlestone.runs.fleet.commits import Height
 from littlestone.runs.fleet.keyed import advance, in_turn, label_of, rounds_of
 from littlestone.runs.fleet.rows import Line, line_reader
 from littlestone.runs.fleet.terms import Terms, reporting_damage
 from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.readers import Columns
-from littlestone.runs.journal.mark import Height
 from littlestone.runs.journal.records import Release
 from littlestone.runs.published import release_line
 

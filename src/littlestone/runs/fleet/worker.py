@@ -5,7 +5,7 @@ server leaves nothing half done. The worker that computes the batch again comput
 so even results that never became visible equal those that did.
 
 A state is used only if the newest commit of its shard left it: the height of the shard seals the
-root of a tree (``page_tree.py``) that holds the seals of all its states. A key whose row was
+root of a tree (``commits.py``) that holds the seals of all its states. A key whose row was
 restored, deleted, inserted or altered is rejected, and its events wait; the others continue.
 """
 
@@ -25,6 +25,7 @@ from littlestone.errors import (
 )
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness.word_sources import labelled_keys
+from littlestone.runs.fleet.commits import EMPTY_ROOT, UNUSED, Height, HighWater, PageTree, sealed
 from littlestone.runs.fleet.database import (
     Block,
     Waiting,
@@ -34,9 +35,7 @@ from littlestone.runs.fleet.database import (
     stored_pages,
 )
 from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName, in_turn, shard_of
-from littlestone.runs.fleet.page_tree import EMPTY_ROOT, PageTree
 from littlestone.runs.fleet.terms import Terms
-from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
 from littlestone.runs.journal.postgresql import rows_dropped
 from littlestone.runs.journal.records import Release
 
