@@ -1,9 +1,9 @@
 """Know the newest commit of a shard: pages under one root, the seal of the root, and a mark.
 
 A leaf holds entries; an inner page holds the digests of the pages below it, one for each value of
-the next bits of the digest of an entry. The pages on its path prove a single entry, or its absence,
-to whoever knows the root: an entry that was restored, deleted, added or exchanged does not match
-the digest in the page above it. A change rewrites the pages on its path.
+the next bits of the digest of an entry. With the root in a safe place, the pages on its path prove
+a single entry, or its absence: an entry that was restored, deleted, added or exchanged does not
+match the digest in the page above it. A change rewrites the pages on its path.
 
 The root is sealed under the secret with the number of commits. The mark, a file apart from the
 database, knows the last seal of each shard.

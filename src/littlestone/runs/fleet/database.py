@@ -20,8 +20,7 @@ from psycopg.rows import dict_row
 
 from littlestone import require
 from littlestone.concepts.canonical_key import canonical_key
-from littlestone.concepts.domain import points_of
-from littlestone.concepts.protocols import Domain, Example
+from littlestone.concepts.protocols import Domain
 from littlestone.errors import HorizonExceededError, SnapshotError, StoreError
 from littlestone.learners import codec
 from littlestone.learners.run import PrivateLearner
@@ -68,6 +67,14 @@ CREATE TABLE {schema}.pages (
 ) WITH (fillfactor = 50, toast_tuple_target = 4096);
 ALTER TABLE {schema}.pages ALTER COLUMN page SET STORAGE EXTERNAL;
 """
+_STATUS: Final = """
+SELECT * FROM (SELECT count(*) AS keys, coalesce(sum(rounds), 0)::bigint AS rounds
+               FROM littlestone.states) AS states,
+    (SELECT count(*) AS releases FROM littlestone.releases) AS releases,
+    (SELECT coalesce(sum(events) FILTER (WHERE NOT held), 0)::bigint AS waiting,
+            coalesce(sum(events) FILTER (WHERE held), 0)::bigint AS "behind a gap"
+     FROM littlestone.queue) AS queue
+"""
 _SCHEMA: Final = "littlestone"
 _USERS: Final = -1
 _LAST: Final = 2**62  # the largest number of an event
@@ -80,13 +87,6 @@ _require_recipe: Final = lru_cache(maxsize=_MOST_REMEMBERED)(Terms.require_recip
 _label_count: Final[Callable[[PrivateLearner], int]] = lru_cache(maxsize=_MOST_REMEMBERED)(
     attrgetter("label_count")
 )
-
-
-Waiting = dict[bytes, tuple[list[int], list[Example | None]]]
-"""The numbers of events and their examples in canonical form, by the label of the key.
-
-None is an example that is not read: its user has reached ``max_contributions``.
-"""
 
 
 class Block(NamedTuple):
@@ -171,20 +171,6 @@ class Block(NamedTuple):
         points = self.points[places] if array else [self.points[at] for at in places.tolist()]
         columns = self.seqs[places], points, self.labels[places], self.over_limit[places]
         return Block(keys, which, *columns)
-
-    def add_to(self, waiting: Waiting) -> None:
-        """Append the events of a block of the queue to those that wait for their key."""
-        both = zip(points_of(self.points), self.labels.tolist(), strict=True)
-        examples: list[Example | None] = list(both)
-        for place in np.flatnonzero(self.over_limit):
-            examples[place] = None
-        seqs, start = self.seqs.tolist(), 0
-        counts = np.bincount(self.which, minlength=len(self.keys)).tolist()
-        for key, count in zip(self.keys, counts, strict=True):
-            numbers, known = waiting.setdefault(key, ([], []))
-            numbers += seqs[start : start + count]
-            known += examples[start : start + count]
-            start += count
 
 
 def create(
@@ -318,9 +304,7 @@ def mark_over_limit(
     marked, root, pages = events_over_limit(counted, fetch, users, events, most=most)
     if pages:
         store_pages(connection, schema, _USERS, pages)
-        done = connection.execute(f"UPDATE {schema}.{table} SET user_root = %s", (root,))
-        if done.rowcount != 1:
-            raise rows_dropped(done.rowcount, 1, table)
+        write(connection, table, f"UPDATE {schema}.{table} SET user_root = %s", (root,))
     return marked
 
 
@@ -399,22 +383,9 @@ def newest_of(connection: "psycopg.Connection[Any]", terms: Terms, key: Any) -> 
 
 def status(connection: "psycopg.Connection[Any]") -> dict[str, int]:
     """Return the status of the fleet; every number is public, or is the length of a queue."""
-    (keys, rounds) = one(
-        connection, "SELECT count(*), coalesce(sum(rounds), 0)::bigint FROM littlestone.states"
-    )
-    (published,) = one(connection, "SELECT count(*) FROM littlestone.releases")
-    (waiting, held) = one(
-        connection,
-        "SELECT coalesce(sum(events) FILTER (WHERE NOT held), 0)::bigint, "
-        "coalesce(sum(events) FILTER (WHERE held), 0)::bigint FROM littlestone.queue",
-    )
-    return {
-        "keys": keys,
-        "rounds": rounds,
-        "releases": published,
-        "waiting": waiting,
-        "behind a gap": held,
-    }
+    with connection.cursor(row_factory=dict_row) as cursor:
+        [found] = cursor.execute(_STATUS)
+    return found
 
 
 def stored_pages(
@@ -429,14 +400,29 @@ def store_pages(
     connection: "psycopg.Connection[Any]", schema: str, tree: int, pages: Mapping[str, bytes]
 ) -> None:
     """Write pages of a tree; the caller stores its root in the same transaction."""
-    done = connection.execute(
+    write(
+        connection,
+        "pages",
         f"INSERT INTO {schema}.pages "
         "SELECT %s, * FROM unnest(%b::text[], %b::bytea[]) "
         "ON CONFLICT (tree, path) DO UPDATE SET page = excluded.page",
         (tree, list(pages), list(pages.values())),
+        rows=len(pages),
     )
-    if done.rowcount != len(pages):
-        raise rows_dropped(done.rowcount, len(pages), "pages")
+
+
+def write(
+    connection: "psycopg.Connection[Any]",
+    table: str,
+    query: str,
+    values: Sequence[Any],
+    *,
+    rows: int = 1,
+) -> None:
+    """Change ``rows`` rows of a table, no fewer: a trigger or a rule may drop some."""
+    count = connection.execute(query, values).rowcount
+    if count != rows:
+        raise rows_dropped(count, rows, table)
 
 
 def copy_rows(

@@ -32,7 +32,6 @@ from littlestone.learners import codec
 from littlestone.learners.engine import Engine
 from littlestone.learners.forms import form_digest
 from littlestone.learners.run import PrivateLearner
-from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 from littlestone.randomness.word_sources import Keyed, labelled_keys
 from littlestone.runs.journal.records import DIGEST_BYTES, Release, chained, release_body
@@ -94,11 +93,6 @@ def advance(
     fresh = _fresh(seqs, run.rounds, recipe.rounds)
     releases = run.take(examples if fresh is None else [examples[place] for place in fresh])
     return run.state(), releases
-
-
-def ledger_of(recipe: PrivateLearner, secret: bytes, key: Any, state: bytes) -> Ledger:
-    """Return what the run of ``key`` has charged so far."""
-    return KeyedRun.at(recipe, secret, _name(key), state).engine.ledger
 
 
 def rounds_of(state: bytes) -> int:
