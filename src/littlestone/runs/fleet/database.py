@@ -438,7 +438,7 @@ def copy_rows(
             for row in rows:
                 copy.write_row(row)
         if cursor.rowcount != len(rows):
-            raise rows_dropped(cursor.rowcount, len(rows), table.partition(" ")[0])
+            raise rows_dropped(cursor.rowcount, len(rows), table.split()[0].rpartition(".")[2])
 
 
 @contextmanager
