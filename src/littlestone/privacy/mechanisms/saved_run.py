@@ -1,7 +1,7 @@
 """Save and restore what remembers nothing but its dataclass fields: engines, parts of them, runs.
 
-An engine or a part is made first and then loaded. The run of a mechanism is made by its recipe,
-with noise that is drawn at once, so a saved one is made without.
+An engine or a part is made first and then loaded. A mechanism's run draws noise when it is made, so
+a saved one is made by ``resumed`` instead.
 """
 
 from collections.abc import Callable
