@@ -21,8 +21,8 @@ from tests.server import MISSING, Server, binaries, running
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.runs.fleet import database
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.worker import Worker
-from littlestone.runs.journal.mark import HighWater
 
 Row = tuple[str, str, str, bool | None]
 

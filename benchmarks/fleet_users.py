@@ -17,8 +17,8 @@ from benchmarks.fleet import BATCH, RECIPE, Row, _Watch, _work
 from tests.server import MISSING, Server, binaries, running
 
 from littlestone.runs.fleet import database
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.per_key import PerKey
-from littlestone.runs.journal.mark import HighWater
 
 COUNTING = replace(RECIPE, max_contributions=10)
 EACH = 10

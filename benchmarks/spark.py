@@ -22,10 +22,10 @@ import numpy as np
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.runs.files import create_secret, fingerprint
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.spark_folder import SparkFolder
 from littlestone.runs.fleet.terms import Terms
 from littlestone.runs.intake.readers import Columns
-from littlestone.runs.journal.mark import HighWater
 
 Row = tuple[str, str, str, bool | None]
 

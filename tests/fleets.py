@@ -15,9 +15,9 @@ from littlestone.cli.main import app
 from littlestone.errors import LittlestoneError
 from littlestone.runs.files import create_secret, fingerprint
 from littlestone.runs.fleet import database
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.keyed import advance, key_name
 from littlestone.runs.fleet.worker import Worker
-from littlestone.runs.journal.mark import HighWater
 from tests.fleet_events import RECIPE, Events
 from tests.server import MISSING, Server, binaries
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from littlestone.runs.files import create_secret, fingerprint
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.spark_folder import SparkFolder
 from littlestone.runs.fleet.terms import Terms
-from littlestone.runs.journal.mark import HighWater
 from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE
 
 MISSING = {

@@ -19,8 +19,8 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.runs.book import Book
 from littlestone.runs.files import create_secret, fingerprint, read_secret
 from littlestone.runs.fleet import blocklist, database
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.split_keys import LabelledKeysEngine
-from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.journal.records import chained, release_body
 from littlestone.runs.published import parsed
 

@@ -179,7 +179,7 @@ def test_two_workers_with_one_session_lose_nothing(
             done.wait(0.5)
         return turn
 
-    monkeypatch.setattr(worker, "shard_lock", shared)
+    monkeypatch.setattr(database, "shard_lock", shared)
     fleet.put(["a"], [1], [1], [0])
     assert fleet.work() == 1
     monkeypatch.setattr(Worker, "_computed", slowly)

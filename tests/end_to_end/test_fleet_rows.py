@@ -19,8 +19,7 @@ from tests.server import Server
 
 from littlestone.errors import RollbackError, SnapshotError, StoreError
 from littlestone.runs.fleet import database
-from littlestone.runs.fleet.blocks import shard_of
-from littlestone.runs.fleet.keyed import key_name
+from littlestone.runs.fleet.keyed import key_name, shard_of
 
 pytestmark = NEEDS_A_SERVER
 
@@ -258,7 +257,7 @@ def test_rows_that_a_trigger_drops_are_missed_before_the_commit(fleet: Fleet, ta
     fleet.put(["a", "b"], [2, 1], [60, 5], [1, 0])
     with (
         dropping(fleet.server, f"littlestone.{table}"),
-        pytest.raises(StoreError, match=f"rows of the table .*{table}, so nothing was changed"),
+        pytest.raises(StoreError, match=f"rows of the table {table}, so nothing was changed"),
     ):
         fleet.work()
     fleet.work()
@@ -268,7 +267,7 @@ def test_rows_that_a_trigger_drops_are_missed_before_the_commit(fleet: Fleet, ta
 def test_no_event_is_acknowledged_that_a_trigger_drops(fleet: Fleet) -> None:
     with (
         dropping(fleet.server, "littlestone.queue"),
-        pytest.raises(StoreError, match=r"0 of 1 rows of the table littlestone\.queue"),
+        pytest.raises(StoreError, match="0 of 1 rows of the table queue"),
     ):
         fleet.put(["a"], [1], [3], [0])
     fleet.put([], [], [], [])

@@ -27,8 +27,8 @@ from tests.server import Server
 from littlestone.errors import StoreError
 from littlestone.runs.files import fingerprint
 from littlestone.runs.fleet import blocklist, database
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.split_keys import LabelledKeysEngine
-from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.journal.records import chained, release_body
 
 pytestmark = NEEDS_A_SERVER

@@ -34,9 +34,9 @@ from tests.spark_fleets import ABSENT, ENVIRONMENT, ROOT, Fleet, python_workers,
 from littlestone.errors import LittlestoneError, RollbackError, StoreError
 from littlestone.runs.files import fingerprint, read_secret
 from littlestone.runs.fleet import database
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.spark_folder import REFUSED
 from littlestone.runs.fleet.worker import Worker
-from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
 
 if not ABSENT:

@@ -32,7 +32,7 @@ from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.schema import Schema
 from littlestone.runs.feeding import Intake
 from littlestone.runs.fleet import database
-from littlestone.runs.fleet.blocks import line_reader, numbered
+from littlestone.runs.fleet.rows import line_reader, numbered
 from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow, Form
 from littlestone.runs.intake.readers import Columns, read_blocks

@@ -20,7 +20,6 @@ from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HaltedError, HorizonExceededError, RetiredError
 from littlestone.learners.agnostic_finite.naive_recomposition import NaiveRecomposition
-from littlestone.learners.engine import fields_of
 from littlestone.learners.experts.exponential_weights import ExponentialWeights
 from littlestone.learners.experts.run import Totals
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -33,6 +32,7 @@ from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.mechanisms.first_frequent import FirstFrequent
 from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
 from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelection
+from littlestone.privacy.mechanisms.saved_run import fields_of
 from littlestone.randomness import Randomness, keyed, secure, seeded
 from littlestone.randomness.noise_owner import NoiseOwner, live_owners
 

@@ -20,10 +20,10 @@ from littlestone.cli.options import (
 from littlestone.cli.output import Console
 from littlestone.runs.files import secret_of
 from littlestone.runs.fleet import database
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.terms import recipe_of, require_shards
 from littlestone.runs.fleet.worker import Worker
 from littlestone.runs.intake.lines import Position
-from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
 
 app = shared.group(
@@ -66,7 +66,7 @@ def put(
 
     A fleet that was created with --user also reads the column named there.
     """
-    from littlestone.runs.fleet.blocks import numbered
+    from littlestone.runs.fleet.rows import numbered
 
     with shared.connected(dsn) as connection:
         terms = database.terms_of(connection)

@@ -25,13 +25,13 @@ from littlestone.errors import LittlestoneError
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.runs.files import secret_of
 from littlestone.runs.fleet import blocklist
-from littlestone.runs.fleet.page_tree import require_users
+from littlestone.runs.fleet.commits import HighWater
+from littlestone.runs.fleet.over_limit import require_users
 from littlestone.runs.fleet.terms import list_ledger, require_shards
 from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.lines import Position
 from littlestone.runs.intake.readers import Columns, read_blocks, singly
 from littlestone.runs.intake.users import promise_of
-from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
 
 app = shared.group(

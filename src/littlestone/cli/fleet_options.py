@@ -23,10 +23,10 @@ from littlestone.runs.files import (
     refuse_secret,
     sync_folder,
 )
+from littlestone.runs.fleet.commits import HighWater
 from littlestone.runs.fleet.per_key import PerKey
 from littlestone.runs.fleet.terms import Terms, fleet_ledger, recipe_of
 from littlestone.runs.intake.lines import Position
-from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.journal.postgresql import connect, refusing
 
 Dsn = Annotated[str, typer.Option(help="The database, as in postgresql://user@host/name.")]

@@ -336,6 +336,17 @@ def block_of(domain: Domain, points: Sequence[Point]) -> Any:
         return np.array(points, dtype=object)
 
 
+def points_of(block: Any) -> Sequence[Any]:
+    """Return the points of a block of ``check_many``, each as ``check`` returns it.
+
+    >>> points_of(BooleanCube(2).check_many([[True, 0]]))
+    [(1, 0)]
+    """
+    if not isinstance(block, np.ndarray):
+        return block  # type: ignore[no-any-return]
+    return list(map(tuple, block.tolist())) if block.ndim > 1 else block.tolist()
+
+
 def _bits(points: list[Any], width: int) -> NDArray[np.uint8] | None:
     """Return rows of ``width`` zeros and ones; None if anything else is among them."""
     if not set(map(type, points)) <= {tuple, list} or set(map(len, points)) != {width}:

@@ -29,7 +29,7 @@ from littlestone.http.visible import Shown
 from littlestone.http.wire import answered, decoded
 from littlestone.runs.fleet import database
 from littlestone.runs.fleet.keyed import key_name, label_of
-from littlestone.runs.fleet.page_tree import given_users
+from littlestone.runs.fleet.over_limit import given_users
 from littlestone.runs.fleet.per_key import PerKey
 from littlestone.runs.fleet.terms import recipe_of
 from littlestone.runs.intake.users import canonical_user

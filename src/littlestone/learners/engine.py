@@ -1,80 +1,20 @@
 """The algorithm of a private learner, with its secrets, and how its state is saved and restored."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import fields
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, runtime_checkable
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.domain import points_of
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.errors import SnapshotError
 from littlestone.privacy.ledger import Ledger
-from littlestone.privacy.mechanisms.saved_run import SavedRun
-from littlestone.randomness.noise_owner import NoiseOwner
-from littlestone.type_checks import fits, hints_of, is_a
+from littlestone.privacy.mechanisms.saved_run import fields_of, load_fields
+from littlestone.type_checks import is_a
 
 _FIRST_CHUNK, _CHUNK = 4, 256
 _FIRST_BLOCK, _FEW, _GROWTH = 64, 8, 4
-
-
-@runtime_checkable
-class Part(Protocol):
-    """A part of an engine that saves and loads its own state."""
-
-    def state(self) -> Any:
-        """Return what the part remembers."""
-
-    def load(self, state: Any, /) -> None:
-        """Restore what ``state`` returned."""
-
-
-def fields_of(part: Any) -> tuple[Any, ...]:
-    """Return what ``part`` and its parts remember, except randomness; it holds secrets."""
-    if isinstance(part, NoiseOwner):
-        part._require_usable()
-    values = [getattr(part, name) for name, _ in _hinted_fields(type(part))]
-    for place, value in enumerate(values):
-        if _is_part(kind := type(value)):
-            values[place] = value.state()
-        elif _is_made_like_an_engine(kind):
-            values[place] = fields_of(value)
-    return tuple(values)
-
-
-def load_fields(part: Any, state: tuple[Any, ...]) -> None:
-    """Restore what ``fields_of`` returned, and continue there."""
-    for (name, hint), value in zip(_hinted_fields(type(part)), state, strict=True):
-        inner: Any = getattr(part, name, None)
-        if inner is not None and _is_part(type(inner)):
-            inner.load(value)
-        elif inner is not None and _is_made_like_an_engine(type(inner)):
-            load_fields(inner, value)
-        elif type(value) is hint or fits(value, hint):
-            setattr(part, name, value)
-        else:
-            raise SnapshotError(f"{name} of an engine cannot be {type(value).__name__}")
-    if hasattr(part, "loaded"):
-        part.loaded()
-
-
-_is_part: Final[Callable[[Any], bool]] = cache(lambda kind: issubclass(kind, Part))
-
-
-def _made_like_an_engine(kind: Any) -> bool:
-    """Return whether it is a mutable dataclass that is constructed without its fields."""
-    if issubclass(kind, SavedRun):  # its recipe constructs and restores it with all fields
-        return False
-    parameters = getattr(kind, "__dataclass_params__", None)
-    return parameters is not None and not (parameters.init or parameters.frozen)
-
-
-_is_made_like_an_engine: Final[Callable[[Any], bool]] = cache(_made_like_an_engine)
-_hinted_fields: Final[Callable[[Any], list[tuple[str, Any]]]] = cache(
-    lambda kind: [(field.name, hints_of(kind)[field.name]) for field in fields(kind)]
-)
 
 
 class Engine(ABC):
@@ -172,8 +112,5 @@ def single_rounds(xs: Any, ys: Any) -> Iterator[tuple[Any, Label]]:
     """Yield the rounds of a block one by one, reading little more of it than is taken."""
     start, end = 0, _FIRST_CHUNK
     while start < len(ys):
-        points, labels = xs[start:end], ys[start:end].tolist()
-        if isinstance(points, np.ndarray):
-            points = map(tuple, points.tolist()) if points.ndim > 1 else points.tolist()
-        yield from zip(points, labels, strict=True)
+        yield from zip(points_of(xs[start:end]), ys[start:end].tolist(), strict=True)
         start, end = end, end + min(2 * (end - start), _CHUNK)

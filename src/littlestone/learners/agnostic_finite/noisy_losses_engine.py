@@ -1,13 +1,13 @@
 """The engine of noisy losses: one batch after another, singly or in blocks of batches."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.domain import points_of
 from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.listing import finder
 from littlestone.concepts.protocols import Hypothesis, Label
@@ -23,7 +23,6 @@ from littlestone.learners.engine import Engine
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from littlestone.randomness import Randomness
-from littlestone.type_checks import is_a
 
 # Noise and words are drawn for this many rounds and answers at a time, at least one batch.
 _ERA_ROUNDS: Final = 1 << 14
@@ -126,7 +125,7 @@ class NoisyLossesEngine(Engine):
 
     def _take(self, xs: Any, ys: Any) -> None:
         """Take rounds of the current batch."""
-        self._points += _listed(xs)
+        self._points += points_of(xs)
         self._labels += ys.tolist()
         if len(self._labels) < len(self._rules):
             self.hypothesis = self._rules[len(self._labels)]
@@ -224,9 +223,3 @@ def _totals(plan: NoisyLosses) -> Totals:
     if plan.epoch == 1:
         return IndependentTotals(cells)
     return CorrelatedTotals(cells, epoch=plan.epoch, releases=plan.releases)
-
-
-def _listed(xs: Any) -> Sequence[Any]:
-    if is_a(xs, np.ndarray):
-        return list(map(tuple, xs.tolist())) if xs.ndim > 1 else xs.tolist()
-    return list(xs)

@@ -23,13 +23,12 @@ from littlestone.learners import codec
 from littlestone.learners.forms import canonical_form
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.database import PAGES, connect, mark_over_limit, shard_lock
+from littlestone.runs.fleet import database
+from littlestone.runs.fleet.commits import UNUSED, Height, HighWater, sealed
 from littlestone.runs.fleet.keyed import SEAL_BYTES
-from littlestone.runs.fleet.page_tree import Counted, given_users, require_users
+from littlestone.runs.fleet.over_limit import Counted, given_users, require_users
 from littlestone.runs.fleet.split_keys import Change, advance_part, merged, part_of
 from littlestone.runs.fleet.terms import reporting_damage, require_shards, terms_seal
-from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
-from littlestone.runs.journal.postgresql import rows_dropped
 from littlestone.runs.journal.records import Release, chained, release_body
 
 _SCHEMA: Final = "littlestone_blocklist"
@@ -84,9 +83,9 @@ def create(
     require_users(users, recipe.max_contributions)
     counted = (None, None) if users is None else Counted.without_users()
     identity = secrets.token_hex(16)
-    with connect(dsn) as connection, connection.transaction():
+    with database.connect(dsn) as connection, connection.transaction():
         try:
-            connection.execute(_TABLES + PAGES.format(schema=_SCHEMA))
+            connection.execute(_TABLES + database.PAGES.format(schema=_SCHEMA))
         except psycopg.errors.DuplicateSchema:
             raise StoreError(
                 "this database already has a blocklist; use another database"
@@ -193,7 +192,7 @@ def put(
         if given[skipped:]:
             names = ((b"", number) for number in range(tick + 1, last + 1))
             most = recipe.max_contributions
-            passed[skipped:] = mark_over_limit(
+            passed[skipped:] = database.mark_over_limit(
                 connection, _SCHEMA, "list", given[skipped:], names, most=most
             )
         by_part: dict[int, list[int]] = {}
@@ -207,16 +206,16 @@ def put(
                 [_plain(points[place]) for place in places],
                 labels[places],
             )
-            done = connection.execute(
+            database.write(
+                connection,
+                "queue",
                 "INSERT INTO littlestone_blocklist.queue (part, until, block) VALUES (%s, %s, %s)",
                 (part, last, codec.dumps(block)),
             )
-            if done.rowcount != 1:
-                raise rows_dropped(done.rowcount, 1, "queue")
-        if last > tick:
-            done = connection.execute("UPDATE littlestone_blocklist.list SET tick = %s", (last,))
-            if done.rowcount != 1:  # or the next rounds have the same numbers
-                raise rows_dropped(done.rowcount, 1, "list")
+        if last > tick:  # if this were dropped, the next rounds would have the same numbers
+            database.write(
+                connection, "list", "UPDATE littlestone_blocklist.list SET tick = %s", (last,)
+            )
     return max(0, last - int(tick))
 
 
@@ -237,9 +236,9 @@ class PartWorker:
         identity, parts = terms.identity, terms.parts
         done = False
         for part in range(parts):
-            with shard_lock(self.connection, identity, part) as mine:
+            with database.shard_lock(self.connection, identity, part) as mine:
                 done |= mine and self._turn(part, parts)
-        with shard_lock(self.connection, identity, parts) as mine:
+        with database.shard_lock(self.connection, identity, parts) as mine:
             return (mine and self._publish(identity)) or done
 
     def _turn(self, part: int, parts: int) -> bool:
@@ -265,20 +264,17 @@ class PartWorker:
                 self.recipe, self.secret, part, parts, state, *events, until=tick
             )
             after = self._sealed(part, before.commits + 1, tick, new)
-            done = self.connection.execute(
+            database.write(
+                self.connection,
+                "parts",
                 "UPDATE littlestone_blocklist.parts SET until = %s, state = %s, commits = %s, "
                 "chain = %s WHERE part = %s",
                 (tick, new, *after, part),
             )
-            if done.rowcount != 1:
-                raise rows_dropped(done.rowcount, 1, "parts")
-            with self.connection.cursor() as cursor:
-                cursor.executemany(
-                    "INSERT INTO littlestone_blocklist.changes VALUES (%s, %s, %s)",
-                    [(part, number, codec.dumps(keys)) for number, keys in changes],
-                )
-                if changes and cursor.rowcount != len(changes):
-                    raise rows_dropped(cursor.rowcount, len(changes), "changes")
+            rows = [(part, number, codec.dumps(keys)) for number, keys in changes]
+            if rows:
+                table = "littlestone_blocklist.changes (part, round, keys)"
+                database.copy_rows(self.connection, table, ["int4", "int8", "bytea"], rows)
             self.connection.execute(
                 "DELETE FROM littlestone_blocklist.queue WHERE id = ANY(%s)", (ids,)
             )
@@ -330,11 +326,8 @@ class PartWorker:
             for place, rule in merged(listed, [changes]):
                 number += 1
                 chain = _release(self.connection, identity, number, place, rule, chain)
-            done = self.connection.execute(
-                "UPDATE littlestone_blocklist.list SET published = %s", (common,)
-            )
-            if done.rowcount != 1:
-                raise rows_dropped(done.rowcount, 1, "list")
+            query = "UPDATE littlestone_blocklist.list SET published = %s"
+            database.write(self.connection, "list", query, (common,))
         return True
 
 
@@ -363,12 +356,8 @@ def _release(
 ) -> bytes:
     body = release_body(rule, run=identity, number=number, round_number=round_number)
     chain = chained(before, body)
-    done = connection.execute(
-        "INSERT INTO littlestone_blocklist.releases VALUES (%s, %s, %s, %s)",
-        (number, round_number, body, chain),
-    )
-    if done.rowcount != 1:
-        raise rows_dropped(done.rowcount, 1, "releases")
+    query = "INSERT INTO littlestone_blocklist.releases VALUES (%s, %s, %s, %s)"
+    database.write(connection, "releases", query, (number, round_number, body, chain))
     return chain
 
 

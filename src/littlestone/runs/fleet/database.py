@@ -5,12 +5,13 @@ secret that the noise is derived from, so a copy of the database alone does not 
 what was published. Only the table ``releases`` is for publication.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import lru_cache, partial
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import psycopg
@@ -19,13 +20,14 @@ from psycopg.rows import dict_row
 
 from littlestone import require
 from littlestone.concepts.canonical_key import canonical_key
-from littlestone.errors import HorizonExceededError, StoreError
+from littlestone.concepts.protocols import Domain
+from littlestone.errors import HorizonExceededError, SnapshotError, StoreError
+from littlestone.learners import codec
 from littlestone.learners.run import PrivateLearner
-from littlestone.runs.fleet.blocks import Block, shard_of
-from littlestone.runs.fleet.keyed import key_name, label_of
-from littlestone.runs.fleet.page_tree import EMPTY_ROOT, Counted, events_over_limit, given_users
+from littlestone.runs.fleet.commits import EMPTY_ROOT, UNUSED
+from littlestone.runs.fleet.keyed import key_name, label_of, shard_of
+from littlestone.runs.fleet.over_limit import Counted, events_over_limit, given_users
 from littlestone.runs.fleet.terms import Terms
-from littlestone.runs.journal.mark import UNUSED
 from littlestone.runs.journal.postgresql import connect as connect
 from littlestone.runs.journal.postgresql import one, rows_dropped
 from littlestone.runs.journal.records import Release
@@ -65,6 +67,14 @@ CREATE TABLE {schema}.pages (
 ) WITH (fillfactor = 50, toast_tuple_target = 4096);
 ALTER TABLE {schema}.pages ALTER COLUMN page SET STORAGE EXTERNAL;
 """
+_STATUS: Final = """
+SELECT * FROM (SELECT count(*) AS keys, coalesce(sum(rounds), 0)::bigint AS rounds
+               FROM littlestone.states) AS states,
+    (SELECT count(*) AS releases FROM littlestone.releases) AS releases,
+    (SELECT coalesce(sum(events) FILTER (WHERE NOT held), 0)::bigint AS waiting,
+            coalesce(sum(events) FILTER (WHERE held), 0)::bigint AS "behind a gap"
+     FROM littlestone.queue) AS queue
+"""
 _SCHEMA: Final = "littlestone"
 _USERS: Final = -1
 _LAST: Final = 2**62  # the largest number of an event
@@ -77,6 +87,90 @@ _require_recipe: Final = lru_cache(maxsize=_MOST_REMEMBERED)(Terms.require_recip
 _label_count: Final[Callable[[PrivateLearner], int]] = lru_cache(maxsize=_MOST_REMEMBERED)(
     attrgetter("label_count")
 )
+
+
+class Block(NamedTuple):
+    """Events of several keys: the key, number, point and label of each.
+
+    ``over_limit`` is 1 where the example is not read. In the queue the events of a key are together
+    (``by_shard``).
+    """
+
+    keys: list[bytes]
+    which: NDArray[np.int64]
+    seqs: NDArray[np.int64]
+    points: Any
+    labels: NDArray[np.uint8]
+    over_limit: NDArray[np.uint8]
+
+    def packed(self) -> bytes:
+        """Pack the block: keys as JSON, integers in the narrowest type that holds them all."""
+        columns: list[NDArray[Any]] = [self.which, self.seqs, self.labels, self.over_limit]
+        shape, others = None, b""
+        if isinstance(self.points, np.ndarray) and np.can_cast(self.points.dtype, np.int64):
+            shape = self.points.shape[1:]
+            columns.append(self.points)
+        else:
+            others = codec.dumps(self.points)
+        rows: NDArray[np.int64] = np.column_stack(columns)
+        lowest = min(int(rows.min(initial=0)), -1 - int(rows.max(initial=0)))
+        rows = rows.astype(np.min_scalar_type(lowest).newbyteorder("<"))
+        head = [key.hex() for key in self.keys], shape, *rows.shape, rows.itemsize
+        return b"".join((json.dumps(head).encode(), b"\n", rows.tobytes(), others))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, domain: Domain, label_count: int = 2) -> "Block":
+        """Unpack a block; check its examples again, because a database may change them."""
+        try:
+            head, _, body = data.partition(b"\n")
+            keys, shape, count, width, size = json.loads(head)
+            end = count * width * size
+            rows = np.frombuffer(body[:end], f"<i{size}").reshape(count, width).astype(np.int64)
+            which, seqs, ys, over_limit = rows.T[:4]
+            xs = codec.loads(body[end:]) if shape is None else rows[:, 4:].reshape(count, *shape)
+            points, labels = domain.check_many(xs), require.labels(ys, label_count)
+            grouped = (np.diff(which, prepend=0) >= 0).all() and (which[-1:] < len(keys)).all()
+            if len(points) != count or not grouped:
+                raise ValueError("its columns do not fit together")
+            known = list(map(bytes.fromhex, keys))
+            return cls(known, which, seqs, points, labels, require.labels(over_limit))
+        except Exception as problem:
+            raise SnapshotError(f"a block of the queue is damaged: {problem}") from problem
+
+    def by_shard(self, shards: int) -> Iterator[tuple[int, "Block"]]:
+        """Yield the events of each shard, key by key; the order within a key stays."""
+        home = np.array([shard_of(key, shards) for key in self.keys], dtype=np.int64)[self.which]
+        order = np.argsort(home * len(self.keys) + self.which, kind="stable")
+        starts = np.flatnonzero(np.diff(home[order], prepend=-1))
+        for places in np.split(order, starts[1:]):
+            if len(places):
+                yield int(home[places[0]]), self._at(places)
+
+    def names(self) -> Iterator[tuple[bytes, int]]:
+        """Yield the name of each event within a fleet: its key and its number."""
+        keys = map(self.keys.__getitem__, self.which.tolist())
+        return zip(keys, self.seqs.tolist(), strict=True)
+
+    def only(self, wanted: dict[bytes, set[int]]) -> "Block":
+        """Return the events of these keys that have these numbers."""
+        if not wanted:
+            return self._at(np.empty(0, dtype=np.int64))
+        pairs = zip(self.which.tolist(), self.seqs.tolist(), strict=True)
+        none: set[int] = set()
+        places = [
+            place
+            for place, (which, seq) in enumerate(pairs)
+            if seq in wanted.get(self.keys[which], none)
+        ]
+        return self._at(np.array(places, dtype=np.int64))
+
+    def _at(self, places: NDArray[np.int64]) -> "Block":
+        used, which = np.unique(self.which[places], return_inverse=True)
+        keys = [self.keys[at] for at in used.tolist()]
+        array = isinstance(self.points, np.ndarray)
+        points = self.points[places] if array else [self.points[at] for at in places.tolist()]
+        columns = self.seqs[places], points, self.labels[places], self.over_limit[places]
+        return Block(keys, which, *columns)
 
 
 def create(
@@ -170,8 +264,8 @@ def put(
         terms = terms_of(connection, "FOR UPDATE")
         _require_recipe(terms, recipe)
         block = _block(recipe, keys, seqs, xs, ys)
-        known = given_users(terms.users, users, len(block.seqs))
-        if known:
+        counts = terms.users is not None or users is not None
+        if counts and (known := given_users(terms.users, users, len(block.seqs))):
             most = recipe.max_contributions
             marked = mark_over_limit(connection, _SCHEMA, "fleet", known, block.names(), most=most)
             block = block._replace(over_limit=marked)
@@ -210,9 +304,7 @@ def mark_over_limit(
     marked, root, pages = events_over_limit(counted, fetch, users, events, most=most)
     if pages:
         store_pages(connection, schema, _USERS, pages)
-        done = connection.execute(f"UPDATE {schema}.{table} SET user_root = %s", (root,))
-        if done.rowcount != 1:
-            raise rows_dropped(done.rowcount, 1, table)
+        write(connection, table, f"UPDATE {schema}.{table} SET user_root = %s", (root,))
     return marked
 
 
@@ -291,22 +383,9 @@ def newest_of(connection: "psycopg.Connection[Any]", terms: Terms, key: Any) -> 
 
 def status(connection: "psycopg.Connection[Any]") -> dict[str, int]:
     """Return the status of the fleet; every number is public, or is the length of a queue."""
-    (keys, rounds) = one(
-        connection, "SELECT count(*), coalesce(sum(rounds), 0)::bigint FROM littlestone.states"
-    )
-    (published,) = one(connection, "SELECT count(*) FROM littlestone.releases")
-    (waiting, held) = one(
-        connection,
-        "SELECT coalesce(sum(events) FILTER (WHERE NOT held), 0)::bigint, "
-        "coalesce(sum(events) FILTER (WHERE held), 0)::bigint FROM littlestone.queue",
-    )
-    return {
-        "keys": keys,
-        "rounds": rounds,
-        "releases": published,
-        "waiting": waiting,
-        "behind a gap": held,
-    }
+    with connection.cursor(row_factory=dict_row) as cursor:
+        [found] = cursor.execute(_STATUS)
+    return found
 
 
 def stored_pages(
@@ -321,14 +400,29 @@ def store_pages(
     connection: "psycopg.Connection[Any]", schema: str, tree: int, pages: Mapping[str, bytes]
 ) -> None:
     """Write pages of a tree; the caller stores its root in the same transaction."""
-    done = connection.execute(
+    write(
+        connection,
+        "pages",
         f"INSERT INTO {schema}.pages "
         "SELECT %s, * FROM unnest(%b::text[], %b::bytea[]) "
         "ON CONFLICT (tree, path) DO UPDATE SET page = excluded.page",
         (tree, list(pages), list(pages.values())),
+        rows=len(pages),
     )
-    if done.rowcount != len(pages):
-        raise rows_dropped(done.rowcount, len(pages), "pages")
+
+
+def write(
+    connection: "psycopg.Connection[Any]",
+    table: str,
+    query: str,
+    values: Sequence[Any],
+    *,
+    rows: int = 1,
+) -> None:
+    """Change ``rows`` rows of a table, no fewer: a trigger or a rule may drop some."""
+    count = connection.execute(query, values).rowcount
+    if count != rows:
+        raise rows_dropped(count, rows, table)
 
 
 def copy_rows(
@@ -344,7 +438,7 @@ def copy_rows(
             for row in rows:
                 copy.write_row(row)
         if cursor.rowcount != len(rows):
-            raise rows_dropped(cursor.rowcount, len(rows), table.partition(" ")[0])
+            raise rows_dropped(cursor.rowcount, len(rows), table.split()[0].rpartition(".")[2])
 
 
 @contextmanager

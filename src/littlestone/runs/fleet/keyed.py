@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import json
 import struct
+import zlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -22,18 +23,17 @@ import numpy as np
 
 from littlestone import require
 from littlestone.concepts.canonical_key import canonical_key
+from littlestone.concepts.domain import points_of
 from littlestone.concepts.keys import key_to_json
 from littlestone.concepts.protocols import Example, Hypothesis, Point
 from littlestone.errors import HorizonExceededError, SequenceGapError, SnapshotError
 from littlestone.lazy import Lazy
 from littlestone.learners import codec
-from littlestone.learners.engine import Engine, single_rounds
+from littlestone.learners.engine import Engine
 from littlestone.learners.forms import form_digest
 from littlestone.learners.run import PrivateLearner
-from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 from littlestone.randomness.word_sources import Keyed, labelled_keys
-from littlestone.runs.fleet.blocks import in_turn
 from littlestone.runs.journal.records import DIGEST_BYTES, Release, chained, release_body
 
 _MAGIC: Final = b"LSK1"
@@ -95,11 +95,6 @@ def advance(
     return run.state(), releases
 
 
-def ledger_of(recipe: PrivateLearner, secret: bytes, key: Any, state: bytes) -> Ledger:
-    """Return what the run of ``key`` has charged so far."""
-    return KeyedRun.at(recipe, secret, _name(key), state).engine.ledger
-
-
 def rounds_of(state: bytes) -> int:
     """Return how many events a state has seen; these numbers are public."""
     return _head(state).rounds
@@ -110,7 +105,8 @@ def _checked(recipe: PrivateLearner, xs: Any, ys: Any) -> Sequence[Example]:
     domain = recipe.concepts.domain
     if len(ys) == 1:  # a block has a fixed cost
         return [(domain.check(xs[0]), require.label(ys[0], count=recipe.label_count))]
-    return list(single_rounds(domain.check_many(xs), require.labels(ys, recipe.label_count)))
+    points, labels = domain.check_many(xs), require.labels(ys, recipe.label_count)
+    return list(zip(points_of(points), labels.tolist(), strict=True))
 
 
 def _fresh(seqs: Sequence[int], before: int, horizon: int | None) -> list[int] | None:
@@ -125,6 +121,40 @@ def _fresh(seqs: Sequence[int], before: int, horizon: int | None) -> list[int] |
     if horizon is not None and last > horizon:
         raise HorizonExceededError(rounds=horizon)
     return fresh
+
+
+class Turn(NamedTuple):
+    """Places of events: those to take, in order (None: all, in this order), and the early ones."""
+
+    ready: list[int] | None
+    early: list[int]
+
+
+def in_turn(numbers: Sequence[int], before: int) -> Turn:
+    """Sort numbered events, of which ``before`` were already taken.
+
+    Of several with one number the first counts, whatever the others contain; events that were taken
+    before are in neither list. Events after a gap are early.
+
+    >>> in_turn([4, 5, 6], before=3)
+    Turn(ready=None, early=[])
+    >>> in_turn([6, 3, 4, 9, 4, 5, 9], before=3)
+    Turn(ready=[2, 5, 0], early=[3])
+    """
+    last = before + len(numbers)
+    if list(numbers) == list(range(before + 1, last + 1)):
+        return Turn(None, [])
+    ready, early, last = list[int](), list[int](), before
+    newest = last
+    for place in sorted(range(len(numbers)), key=numbers.__getitem__):
+        number = numbers[place]
+        if number == last + 1:
+            ready.append(place)
+            last = newest = number
+        elif number > newest:
+            early.append(place)
+            newest = number
+    return Turn(ready, early)
 
 
 class _Head(NamedTuple):
@@ -378,6 +408,11 @@ def label_of(key: Any) -> bytes:
             f"key must have at most {MOST_KEY_BYTES:,} bytes as it is written, got {len(label):,}"
         )
     return label
+
+
+def shard_of(label: bytes, shards: int) -> int:
+    """Return the shard of a key; it never changes."""
+    return zlib.crc32(label) % shards
 
 
 _name: Final = lru_cache(maxsize=_MOST_REMEMBERED)(key_name)

@@ -20,7 +20,7 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness.word_sources import labelled_keys
 from littlestone.runs.fleet.keyed import KeyedRun, key_name, rounds_of
-from littlestone.runs.fleet.page_tree import require_users
+from littlestone.runs.fleet.over_limit import require_users
 from littlestone.runs.intake.users import CountedUsers, canonical_user, user_digests
 
 _MOST_AWAKE: Final = 1024

@@ -15,13 +15,13 @@ from typing import Any, Final, NamedTuple
 from littlestone.errors import StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.files import secret_of
-from littlestone.runs.fleet.blocks import Line, in_turn, line_reader
-from littlestone.runs.fleet.keyed import advance, label_of, rounds_of
+from littlestone.runs.fleet.commits import Height
+from littlestone.runs.fleet.keyed import SEAL_BYTES, advance, in_turn, label_of, rounds_of
+from littlestone.runs.fleet.rows import Line, line_reader
 from littlestone.runs.fleet.terms import Terms, reporting_damage
 from littlestone.runs.intake.event import Event
 from littlestone.runs.intake.form import BadRow
 from littlestone.runs.intake.readers import Columns
-from littlestone.runs.journal.mark import Height
 from littlestone.runs.journal.records import Release
 from littlestone.runs.published import release_line
 
@@ -226,7 +226,6 @@ _LONGEST_EARLY: Final = 1 << 14
 """How far ahead of a gap an event may be to wait there, and how long its line."""
 _EARLY: Final = struct.Struct("<4sI")
 _EARLY_MAGIC: Final = b"LSE1"
-_SEAL_BYTES: Final = 16
 _known_secret: Final = lru_cache(maxsize=4)(secret_of)  # read once per process
 
 
@@ -408,5 +407,5 @@ def _refusal(line: Line, reason: str) -> tuple[Any, ...]:
 
 def _halves(state: bytes) -> tuple[int, int]:
     """Return the seal of a state as two numbers that Spark can add up."""
-    seal = state[-_SEAL_BYTES:]
+    seal = state[-SEAL_BYTES:]
     return int.from_bytes(seal[:8], signed=True), int.from_bytes(seal[8:], signed=True)

@@ -26,6 +26,7 @@ from typing import Any, Final
 from littlestone.errors import LittlestoneError, StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.runs.files import secret_of
+from littlestone.runs.fleet.commits import Height, HighWater
 from littlestone.runs.fleet.spark_files import Inbox, Left, is_fed_by_files
 from littlestone.runs.fleet.spark_folder import (
     NOT_COUNTED,
@@ -37,7 +38,6 @@ from littlestone.runs.fleet.spark_folder import (
     SparkFolder,
 )
 from littlestone.runs.intake.readers import Columns
-from littlestone.runs.journal.mark import Height, HighWater
 
 try:
     from py4j.protocol import Py4JError

@@ -24,8 +24,7 @@ from littlestone.learners.forms import form_digest
 from littlestone.learners.private_keys.recipe import PrivateKeys, PrivateKeysEngine
 from littlestone.randomness import Randomness, labelled
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.blocks import shard_of
-from littlestone.runs.fleet.keyed import SEAL_BYTES, head_of, sealed, unsealed
+from littlestone.runs.fleet.keyed import SEAL_BYTES, head_of, sealed, shard_of, unsealed
 from littlestone.runs.journal.records import digest_of
 
 _MAGIC: Final = b"LSP1"

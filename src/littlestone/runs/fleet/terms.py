@@ -14,8 +14,8 @@ from littlestone.learners.forms import canonical_form
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.run import PrivateLearner, recipe_from_form
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.runs.fleet.commits import MOST_SHARDS
 from littlestone.runs.fleet.per_key import PerKey
-from littlestone.runs.journal.mark import MOST_SHARDS
 
 _SEAL: Final = "recipe seal"
 _DAMAGE: Final = (

@@ -5,17 +5,20 @@ server leaves nothing half done. The worker that computes the batch again comput
 so even results that never became visible equal those that did.
 
 A state is used only if the newest commit of its shard left it: the height of the shard seals the
-root of a tree (``page_tree.py``) that holds the seals of all its states. A key whose row was
+root of a tree (``commits.py``) that holds the seals of all its states. A key whose row was
 restored, deleted, inserted or altered is rejected, and its events wait; the others continue.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
 import psycopg
 
+from littlestone.concepts.domain import points_of
+from littlestone.concepts.protocols import Example
 from littlestone.errors import (
     HorizonExceededError,
     LittlestoneError,
@@ -25,13 +28,11 @@ from littlestone.errors import (
 )
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness.word_sources import labelled_keys
-from littlestone.runs.fleet.blocks import Block, Waiting, in_turn, shard_of
-from littlestone.runs.fleet.database import copy_rows, shard_lock, store_pages, stored_pages
-from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
-from littlestone.runs.fleet.page_tree import EMPTY_ROOT, PageTree
+from littlestone.runs.fleet import database
+from littlestone.runs.fleet.commits import EMPTY_ROOT, UNUSED, Height, HighWater, PageTree, sealed
+from littlestone.runs.fleet.database import Block
+from littlestone.runs.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName, in_turn, shard_of
 from littlestone.runs.fleet.terms import Terms
-from littlestone.runs.journal.mark import UNUSED, Height, HighWater, sealed
-from littlestone.runs.journal.postgresql import rows_dropped
 from littlestone.runs.journal.records import Release
 
 _MOST_BLOCKS: Final = 256  # of one turn
@@ -40,6 +41,11 @@ _MOST_AWAKE: Final = 1_000  # runs that stay in memory between turns
 # Turns with more keys keep no run in memory: others would replace it before its key comes again.
 _MOST_KEPT: Final = 256
 
+Waiting = dict[bytes, tuple[list[int], list[Example | None]]]
+"""The numbers of events and their examples in canonical form, by the label of the key.
+
+None is an example that is not read: its user has reached ``max_contributions``.
+"""
 State = tuple[bytes, int, bytes]
 """The key, its rounds, the state."""
 
@@ -102,7 +108,7 @@ class Worker:
                 words = f"the table queue was altered: it has rows of shard {shard}; restore them"
                 damage.append(StoreError(words))
                 continue
-            with shard_lock(self.connection, self.terms.identity, shard) as mine:
+            with database.shard_lock(self.connection, self.terms.identity, shard) as mine:
                 if not mine:
                     continue
                 try:
@@ -138,7 +144,7 @@ class Worker:
         with self.connection.transaction():
             height, root = self._height(shard)
             blocks = self._blocks(shard)
-            fetch = partial(stored_pages, self.connection, "littlestone", shard)
+            fetch = partial(database.stored_pages, self.connection, "littlestone", shard)
             tree = PageTree(root, fetch, key=self._page_key)
             turn = self._computed(shard, {number: block for number, block, _ in blocks}, tree)
             if not turn.events and all(held for _, _, held in blocks):
@@ -146,15 +152,15 @@ class Worker:
             self._write(shard, turn, [number for number, _, _ in blocks])
             root, pages = tree.sealed(turn.seals)
             if pages:
-                store_pages(self.connection, "littlestone", shard, pages)
+                database.store_pages(self.connection, "littlestone", shard, pages)
             height = sealed(self._height_key, shard, height.commits + 1, root)
-            updated = self.connection.execute(
+            database.write(
+                self.connection,
+                "shards",
                 "UPDATE littlestone.shards SET commits = %s, chain = %s, root = %s "
                 "WHERE shard = %s",
                 (*height, root, shard),
             )
-            if updated.rowcount != 1:
-                raise rows_dropped(updated.rowcount, 1, "shards")
             self.before_commit(turn)
         # After the commit and under the lock: a mark above the database would reject it forever.
         self.mark.raise_to(shard, height)
@@ -203,9 +209,7 @@ class Worker:
         return blocks
 
     def _computed(self, shard: int, blocks: dict[int, Block], tree: PageTree) -> Turn:
-        waiting: Waiting = {}
-        for block in blocks.values():
-            block.add_to(waiting)
+        waiting = by_key(blocks.values())
         query = "SELECT key, state FROM littlestone.states WHERE shard = %s AND key = ANY(%b)"
         found = self.connection.execute(query, (shard, list(waiting)), binary=True)
         known: dict[bytes, bytes] = dict(found.fetchall())
@@ -278,23 +282,24 @@ class Worker:
         connection = self.connection
         if turn.states:
             keys, rounds, states = map(list, zip(*turn.states, strict=True))
-            updated = connection.execute(
+            database.write(
+                connection,
+                "states",
                 "UPDATE littlestone.states AS old SET rounds = new.rounds, state = new.state "
                 "FROM unnest(%b::bytea[], %b::int8[], %b::bytea[]) AS new (key, rounds, state) "
                 "WHERE old.shard = %s AND old.key = new.key",
                 (keys, rounds, states, shard),
+                rows=len(keys),
             )
-            if updated.rowcount != len(keys):
-                raise rows_dropped(updated.rowcount, len(keys), "states")
         if turn.created:
-            copy_rows(
+            database.copy_rows(
                 connection,
                 "littlestone.states (shard, key, rounds, state)",
                 ["int4", "bytea", "int8", "bytea"],
                 [(shard, *row) for row in turn.created],
             )
         if turn.releases:
-            copy_rows(
+            database.copy_rows(
                 connection,
                 "littlestone.releases (shard, key, number, round, body, chain)",
                 ["int4", "bytea", "int8", "int8", "bytea", "bytea"],
@@ -311,6 +316,24 @@ class Worker:
                 "UPDATE littlestone.queue SET held = true, events = %s, block = %s WHERE id = %s",
                 (len(block.seqs), block.packed(), number),
             )
+
+
+def by_key(blocks: Iterable[Block]) -> Waiting:
+    """Return the events of blocks of the queue by the label of their key."""
+    waiting: Waiting = {}
+    for block in blocks:
+        both = zip(points_of(block.points), block.labels.tolist(), strict=True)
+        examples: list[Example | None] = list(both)
+        for place in np.flatnonzero(block.over_limit):
+            examples[place] = None
+        seqs, start = block.seqs.tolist(), 0
+        counts = np.bincount(block.which, minlength=len(block.keys)).tolist()
+        for key, count in zip(block.keys, counts, strict=True):
+            numbers, known = waiting.setdefault(key, ([], []))
+            numbers += seqs[start : start + count]
+            known += examples[start : start + count]
+            start += count
+    return waiting
 
 
 def _altered(shard: int, how: str) -> RollbackError:

@@ -5,11 +5,10 @@ being entered. So of all copies of a store only the one that was continued follo
 mark is also the lock: only the process that holds it may create, open or continue the store.
 """
 
-import hashlib
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -81,11 +80,6 @@ class MarkFile:
                 os.close(file)
 
 
-def checked_line(content: bytes, size: int = 0) -> bytes:
-    """Return a line with its checksum, padded with spaces to ``size`` bytes."""
-    return content.ljust(size - 10) + b" %08x\n" % zlib.crc32(content)
-
-
 class Mark(MarkFile):
     """The open, locked mark of a store; ``close`` releases it."""
 
@@ -126,7 +120,7 @@ class Mark(MarkFile):
         """Return what the mark knows; None if it is empty or damaged."""
         line = os.pread(self._file, _MOST_BYTES, 0)
         content = line.rpartition(b" ")[0]
-        if checked_line(content) != line or not content.startswith(_KIND):
+        if b"%b %08x\n" % (content, zlib.crc32(content)) != line or not content.startswith(_KIND):
             return None
         _, identity, branch, coming, copy, round_number = content.decode().split()
         return StorePosition(identity, branch, coming, int(copy), int(round_number))
@@ -221,98 +215,3 @@ _ADOPTING: Final = (
     "noise on two streams and void the guarantee of both. Only if you know that none was, adopt it "
     "(--adopt)"
 )
-
-
-_FLEET_KIND: Final = b"littlestone-fleet-mark-1 "
-_LINE: Final = 96
-MOST_SHARDS: Final = 4096
-
-
-class Height(NamedTuple):
-    """The commits of a shard: how many, and the digest of all of them."""
-
-    commits: int
-    chain: bytes
-
-
-UNUSED: Final = Height(0, bytes(32))
-"""The height of a shard without commits."""
-
-
-def sealed(key: bytes, shard: int, commits: int, root: bytes) -> Height:
-    """Return the height of a shard whose content has the digest ``root``; it needs the key.
-
-    It ties the number of commits to their result: either the rows of a shard are those of its
-    newest commit, or their digest differs.
-    """
-    content = b"%d %d " % (shard, commits) + root
-    return Height(commits, hashlib.blake2b(content, key=key, digest_size=32).digest())
-
-
-class HighWater(MarkFile):
-    """The open mark of an engine; one line per shard, written by the worker of the shard."""
-
-    def __init__(
-        self, path: Path, identity: str, *, create: bool, engine: str = "the database"
-    ) -> None:
-        self._engine = engine
-        missing = (
-            f"{path} is missing: nothing says that {engine} is the newest. If it was rolled back, "
-            f"continuing would spend the same noise on other events. Restore the mark; only "
-            f"if you know that {engine} never went back, adopt it (--adopt)"
-        )
-        super().__init__(path, create=create, missing=missing)
-        head = _FLEET_KIND + identity.encode()
-        if create and not os.fstat(self._file).st_size:
-            # A line for every possible shard: a missing line would look like a new shard.
-            none = b"".join(_shard_line(shard, UNUSED) for shard in range(MOST_SHARDS))
-            content = checked_line(head, _LINE) + none
-            if os.pwrite(self._file, content, 0) != len(content):  # the disk is almost full
-                os.ftruncate(self._file, 0)
-                self.close()
-                raise StoreError(f"{path} cannot be written: no space left on the disk")
-        elif os.pread(self._file, _LINE, 0) != checked_line(head, _LINE):
-            os.close(self._file)
-            raise StoreError(
-                f"{path} belongs to another fleet, or is damaged: restore the mark of this fleet"
-            )
-
-    def hold_alone(self) -> None:
-        """Lock the mark, for engines whose shards have no locks."""
-        self.hold(
-            f"{self.path} is in use: another process works on this fleet. Two that continued one "
-            f"state would spend the same noise twice"
-        )
-
-    def check(self, shard: int, found: Height) -> None:
-        """Reject a shard that is below its mark, or differs from it."""
-        if os.pread(self._file, _LINE, _LINE * (shard + 1)) == _shard_line(shard, found):
-            return  # as after most commits
-        known = self.known(shard)
-        if found.commits < known.commits or (
-            found.commits == known.commits and found.chain != known.chain
-        ):
-            raise RollbackError(
-                f"shard {shard} of {self._engine} was rolled back: it has {found.commits} commits, "
-                f"but {self.path} knows {known.commits}, or others. Continuing would spend the "
-                f"same noise on other events and void the guarantee. Restore the newest state; or "
-                f"start a new fleet, whose budget adds to what was already published"
-            )
-
-    def raise_to(self, shard: int, height: Height) -> None:
-        """Record a commit: it survives a kill, and a power failure after ``close``."""
-        os.pwrite(self._file, _shard_line(shard, height), _LINE * (shard + 1))
-
-    def known(self, shard: int) -> Height:
-        """Return the last recorded commit of a shard."""
-        line = os.pread(self._file, _LINE, _LINE * (shard + 1))
-        with suppress(ValueError):
-            _, commits, chain, _ = line.decode().split()
-            height = Height(int(commits), bytes.fromhex(chain))
-            if line == _shard_line(shard, height):
-                return height
-        raise StoreError(f"{self.path} is damaged at shard {shard}: restore it")
-
-
-def _shard_line(shard: int, height: Height) -> bytes:
-    return checked_line(f"{shard} {height.commits} {height.chain.hex()}".encode(), _LINE)

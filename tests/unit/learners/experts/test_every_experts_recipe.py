@@ -11,7 +11,6 @@ from tests.reference.block_losses import Blocks, OneBetter
 
 from littlestone.errors import HorizonExceededError
 from littlestone.learners import codec, known_types  # noqa: F401 (names the classes of parts)
-from littlestone.learners.engine import fields_of, load_fields
 from littlestone.learners.experts.dartboard_plan import DartboardPlan
 from littlestone.learners.experts.exponential_weights import ExponentialWeights, Hedge
 from littlestone.learners.experts.lazy_switching import LazySwitching
@@ -22,6 +21,7 @@ from littlestone.learners.experts.run import ExpertsRun, Totals
 from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelectionRun
+from littlestone.privacy.mechanisms.saved_run import fields_of, load_fields
 from littlestone.randomness import Randomness, secure, seeded
 
 ROUNDS, EXPERTS = 400, 5

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from littlestone.learners.engine import fields_of, load_fields
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelection
+from littlestone.privacy.mechanisms.saved_run import fields_of, load_fields
 from littlestone.privacy.rounding import exp_upper_bound
 from littlestone.randomness import seeded
 

@@ -13,8 +13,9 @@ from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
 from littlestone.errors import SnapshotError
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.runs.fleet import database
-from littlestone.runs.fleet.blocks import Block, Waiting, shard_of
-from littlestone.runs.fleet.keyed import key_name
+from littlestone.runs.fleet.database import Block
+from littlestone.runs.fleet.keyed import key_name, shard_of
+from littlestone.runs.fleet.worker import Waiting, by_key
 
 DOMAINS: list[tuple[Any, Any]] = [
     (IntegerRange(70_000), st.integers(0, 69_999)),
@@ -46,16 +47,13 @@ def test_shards_and_lines_lose_and_reorder_nothing(
         seqs, examples = expected.setdefault(KEYS[which], ([], []))
         seqs.append(seq)
         examples.append((domain.check(x), y))
-    found: Waiting = {}
-    for shard, part in made(domain, rows).by_shard(3):
+    parts = list(made(domain, rows).by_shard(3))
+    for shard, part in parts:
         assert {shard_of(key, 3) for key in part.keys} == {shard}
-        Block.from_bytes(part.packed(), domain).add_to(found)
-    assert found == expected
+    assert by_key(Block.from_bytes(part.packed(), domain) for _, part in parts) == expected
     wanted = {key: set(seqs[::2]) for key, (seqs, _) in expected.items() if key != KEYS[0]}
-    some: Waiting = {}
     [(_, whole)] = made(domain, rows).by_shard(1)
-    Block.from_bytes(whole.only(wanted).packed(), domain).add_to(some)
-    assert some == {
+    assert by_key([Block.from_bytes(whole.only(wanted).packed(), domain)]) == {
         key: (
             [seq for seq in seqs if seq in wanted[key]],
             [pair for seq, pair in zip(seqs, examples, strict=True) if seq in wanted[key]],

@@ -11,7 +11,7 @@ from littlestone.errors import HorizonExceededError, SequenceGapError, SnapshotE
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness.word_sources import Keyed
-from littlestone.runs.fleet.keyed import KeyedRun, advance, key_name, ledger_of, rounds_of
+from littlestone.runs.fleet.keyed import KeyedRun, advance, key_name, rounds_of
 from littlestone.runs.journal.records import check_chain
 
 SECRET = bytes(range(32))
@@ -115,7 +115,9 @@ def test_other_recipes_have_other_noise() -> None:
     drawn = []
     for recipe in (MAJORITY, shorter):
         state, _ = fed(2, recipe=recipe)
-        drawn.append(ledger_of(recipe, SECRET, "a", state).private and state[-60:])
+        drawn.append(
+            KeyedRun.at(recipe, SECRET, key_name("a"), state).engine.ledger.private and state[-60:]
+        )
     assert drawn[0] != drawn[1]
 
 
@@ -149,7 +151,7 @@ def test_the_digest_of_what_was_consumed_tells_streams_apart() -> None:
 
 def test_an_unread_ledger_is_the_ledger() -> None:
     state, _ = advance(MAJORITY, SECRET, "a", None, range(1, 301), [700] * 300, [0] * 300)
-    ledger = ledger_of(MAJORITY, SECRET, "a", state)
+    ledger = KeyedRun.at(MAJORITY, SECRET, key_name("a"), state).engine.ledger
     assert ledger.is_unloaded
     assert len(ledger.charges) > 1 and ledger.spent().epsilon <= 1.0
     assert not ledger.is_unloaded

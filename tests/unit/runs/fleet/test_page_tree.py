@@ -5,7 +5,7 @@ import random  # noqa: TID251 (which pages are rolled back is no noise)
 
 import pytest
 
-from littlestone.runs.fleet.page_tree import DIGEST_BYTES, EMPTY_ROOT, PageTree
+from littlestone.runs.fleet.commits import DIGEST_BYTES, EMPTY_ROOT, PageTree
 
 KEY = bytes(range(32))
 

@@ -10,7 +10,7 @@ from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Schema
 from littlestone.errors import LittlestoneError
-from littlestone.runs.fleet.blocks import Part, numbered
+from littlestone.runs.fleet.rows import Part, numbered
 from littlestone.runs.intake.form import Form
 from littlestone.runs.intake.readers import Columns
 

@@ -14,8 +14,8 @@ from littlestone.concepts.schema import Schema
 from littlestone.errors import SnapshotError, StoreError
 from littlestone.runs.files import create_secret, fingerprint
 from littlestone.runs.fleet import spark_folder as visits
-from littlestone.runs.fleet.blocks import line_reader
 from littlestone.runs.fleet.keyed import MOST_KEY_BYTES, advance
+from littlestone.runs.fleet.rows import line_reader
 from littlestone.runs.fleet.spark_folder import (
     REFUSED,
     RELEASED,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from littlestone.errors import RollbackError, StoreError
-from littlestone.runs.journal.mark import Height, HighWater
+from littlestone.runs.fleet.commits import Height, HighWater
 
 START = Height(0, bytes(32))
 

@@ -1,38 +1,37 @@
-"""Store maps in small pages under one root, and count the events of users in one.
+"""Know the newest commit of a shard: pages under one root, the seal of the root, and a mark.
 
 A leaf holds entries; an inner page holds the digests of the pages below it, one for each value of
 the next bits of the digest of an entry. With the root in a safe place, the pages on its path prove
 a single entry, or its absence: an entry that was restored, deleted, added or exchanged does not
 match the digest in the page above it. A change rewrites the pages on its path.
 
-Which events of a user are read is decided when events are put, in their order: the first ones, and
-the same ones if put again. The decision is stored with them in the queue. It depends on the user of
-each event and on the names of events (their keys and numbers, or their rounds), never on an
-example, and no worker decides it: a killed or slow worker changes nothing. A user is identified by
-a keyed digest, and has one value for each event that is read.
+The root is sealed under the secret with the number of commits. The mark, a file apart from the
+database, knows the last seal of each shard.
 """
 
 import hashlib
-import secrets
+import os
 import struct
+import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from littlestone import require
-from littlestone.errors import StoreError
-from littlestone.runs.intake.users import canonical_user, user_digests
+from littlestone.errors import RollbackError, StoreError
+from littlestone.runs.journal.mark import MarkFile
 
 DIGEST_BYTES: Final = 16
 EMPTY_ROOT: Final = bytes(DIGEST_BYTES)
 _LEAF, _INNER = b"\0", b"\1"
 _EMPTY_LEAF: Final = _LEAF + bytes(2)
-_LARGEST_LEAF: Final = 3900  # two fit into a page of PostgreSQL, the old and the new one
+LARGEST_LEAF: Final = 3900  # two fit into a page of PostgreSQL, the old and the new one
+_KIND: Final = b"littlestone-fleet-mark-1 "
+_LINE: Final = 96
+MOST_SHARDS: Final = 4096
 
 Fetch = Callable[[list[str]], dict[str, bytes]]
 """Returns the stored pages at some paths: a digit for the first bits of a digest, for the next …"""
@@ -63,7 +62,7 @@ class PageTree:
     """Reads stored pages."""
     key: bytes = field(kw_only=True, repr=False)
     """The key of the digests of pages."""
-    largest: int = field(kw_only=True, default=_LARGEST_LEAF)
+    largest: int = field(kw_only=True, default=LARGEST_LEAF)
     """The most bytes of a leaf with several digests."""
     bits: int = field(kw_only=True, default=4)
     """An inner page has 2**bits pages below it.
@@ -162,97 +161,96 @@ def _slot(path: str) -> int:
     return 1 + DIGEST_BYTES * int(path[-1], 16)
 
 
-MOST_SHARES: Final = 1000
-"""The most events of one user; they have to fit into one page."""
-_NAME_BYTES: Final = 10
-_NAMES: Final = 1 << 8 * _NAME_BYTES
+class Height(NamedTuple):
+    """The commits of a shard: how many, and the digest of all of them."""
+
+    commits: int
+    chain: bytes
 
 
-class Counted(NamedTuple):
-    """What a database stores about its users besides the pages: a key, and the root."""
-
-    key: bytes
-    root: bytes
-
-    @classmethod
-    def without_users(cls) -> "Counted":
-        """Return the state without users, with a fresh key."""
-        return cls(secrets.token_bytes(32), EMPTY_ROOT)
+UNUSED: Final = Height(0, bytes(32))
+"""The height of a shard without commits."""
 
 
-def require_users(column: str | None, max_contributions: int) -> None:
-    """Reject a column without a name, and a share that does not fit into a page."""
-    if column is None:
-        return
-    if not isinstance(column, str) or not column:
-        raise ValueError(f"users must be the name of a column, got users={column!r}")
-    require.integer(max_contributions=max_contributions, at_least=1)
-    if max_contributions > MOST_SHARES:
-        raise ValueError(
-            f"max_contributions must be at most {MOST_SHARES} where users are counted, got "
-            f"max_contributions={max_contributions}"
+def sealed(key: bytes, shard: int, commits: int, root: bytes) -> Height:
+    """Return the height of a shard whose content has the digest ``root``; it needs the key.
+
+    It ties the number of commits to their result: either the rows of a shard are those of its
+    newest commit, or their digest differs.
+    """
+    content = b"%d %d " % (shard, commits) + root
+    return Height(commits, hashlib.blake2b(content, key=key, digest_size=32).digest())
+
+
+class HighWater(MarkFile):
+    """The open mark of an engine; one line per shard, written by the worker of the shard."""
+
+    def __init__(
+        self, path: Path, identity: str, *, create: bool, engine: str = "the database"
+    ) -> None:
+        self._engine = engine
+        missing = (
+            f"{path} is missing: nothing says that {engine} is the newest. If it was rolled back, "
+            f"continuing would spend the same noise on other events. Restore the mark; only "
+            f"if you know that {engine} never went back, adopt it (--adopt)"
+        )
+        super().__init__(path, create=create, missing=missing)
+        head = _KIND + identity.encode()
+        if create and not os.fstat(self._file).st_size:
+            # A line for every possible shard: a missing line would look like a new shard.
+            none = b"".join(_shard_line(shard, UNUSED) for shard in range(MOST_SHARDS))
+            content = _line(head) + none
+            if os.pwrite(self._file, content, 0) != len(content):  # the disk is almost full
+                os.ftruncate(self._file, 0)
+                self.close()
+                raise StoreError(f"{path} cannot be written: no space left on the disk")
+        elif os.pread(self._file, _LINE, 0) != _line(head):
+            os.close(self._file)
+            raise StoreError(
+                f"{path} belongs to another fleet, or is damaged: restore the mark of this fleet"
+            )
+
+    def hold_alone(self) -> None:
+        """Lock the mark, for engines whose shards have no locks."""
+        self.hold(
+            f"{self.path} is in use: another process works on this fleet. Two that continued one "
+            f"state would spend the same noise twice"
         )
 
-
-def given_users(column: str | None, users: Sequence[Any] | None, count: int) -> Sequence[Any]:
-    """Return the users of ``count`` events if users are counted; otherwise none."""
-    given = [] if users is None else [user for user in users if user is not None]
-    if column is None:
-        if given:
-            raise ValueError("users must be None where users are not counted")
-        return []
-    if len(given) != count:
-        raise ValueError(f"users must name the user of each event, from the column {column!r}")
-    return given
-
-
-def events_over_limit(
-    counted: Counted,
-    fetch: Fetch,
-    users: Iterable[Any],
-    events: Iterable[tuple[bytes, int]],
-    *,
-    most: int,
-) -> tuple[NDArray[np.uint8], bytes, dict[str, bytes]]:
-    """Return which events are not read, the new root of the users, and the changed pages.
-
-    ``events`` are identified by a key and a number: an event that was put before gets the same
-    answer.
-    """
-    who = _digests(users, counted.key)
-    most_bytes = _NAME_BYTES * most
-    largest = max(_LARGEST_LEAF, most_bytes)
-    tree = PageTree(counted.root, fetch, key=counted.key, largest=largest, bits=2)
-    had, changed = tree.load(set(who)), dict[bytes, bytes]()
-    out = np.zeros(len(who), dtype=np.uint8)
-    names, keyed = dict[bytes, int](), hashlib.blake2b(digest_size=_NAME_BYTES, key=counted.key)
-    for place, (user, (key, number)) in enumerate(zip(who, events, strict=True)):
-        name = names.get(key)
-        if name is None:
-            hashed = keyed.copy()  # faster than one with the key each time
-            hashed.update(key)
-            name = names[key] = int.from_bytes(hashed.digest())
-        # Events of one key differ; those of two keys are equal with probability 2**-80.
-        event = ((name + number) % _NAMES).to_bytes(_NAME_BYTES)
-        known = had[user]
-        if known is None:
-            raise StoreError(
-                "the count of users in this database was rolled back or altered: nothing was put. "
-                "Restore the newest table of pages"
+    def check(self, shard: int, found: Height) -> None:
+        """Reject a shard that is below its mark, or differs from it."""
+        if os.pread(self._file, _LINE, _LINE * (shard + 1)) == _shard_line(shard, found):
+            return  # as after most commits
+        known = self.known(shard)
+        if found.commits < known.commits or (
+            found.commits == known.commits and found.chain != known.chain
+        ):
+            raise RollbackError(
+                f"shard {shard} of {self._engine} was rolled back: it has {found.commits} commits, "
+                f"but {self.path} knows {known.commits}, or others. Continuing would spend the "
+                f"same noise on other events and void the guarantee. Restore the newest state; or "
+                f"start a new fleet, whose budget adds to what was already published"
             )
-        at = known.find(event)
-        while at > 0 and at % _NAME_BYTES:  # across two events
-            at = known.find(event, at + 1)
-        if at < 0 and len(known) < most_bytes:
-            had[user] = changed[user] = known + event
-        elif at < 0:
-            out[place] = 1
-    return out, *tree.sealed(changed)
+
+    def raise_to(self, shard: int, height: Height) -> None:
+        """Record a commit: it survives a kill, and a power failure after ``close``."""
+        os.pwrite(self._file, _shard_line(shard, height), _LINE * (shard + 1))
+
+    def known(self, shard: int) -> Height:
+        """Return the last recorded commit of a shard."""
+        line = os.pread(self._file, _LINE, _LINE * (shard + 1))
+        with suppress(ValueError):
+            _, commits, chain, _ = line.decode().split()
+            height = Height(int(commits), bytes.fromhex(chain))
+            if line == _shard_line(shard, height):
+                return height
+        raise StoreError(f"{self.path} is damaged at shard {shard}: restore it")
 
 
-def _digests(users: Iterable[Any], key: bytes) -> list[bytes]:
-    """Return the digest of each user; each text is normalized once."""
-    names = [user if type(user) is str else canonical_user(user) for user in users]
-    texts = list(dict.fromkeys(names))
-    found = dict(zip(texts, user_digests(key)(list(map(canonical_user, texts))), strict=True))
-    return [found[name] for name in names]
+def _shard_line(shard: int, height: Height) -> bytes:
+    return _line(f"{shard} {height.commits} {height.chain.hex()}".encode())
+
+
+def _line(content: bytes) -> bytes:
+    """Return a line of the mark with its checksum; all have one length."""
+    return content.ljust(_LINE - 10) + b" %08x\n" % zlib.crc32(content)
