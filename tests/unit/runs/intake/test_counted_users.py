@@ -47,7 +47,7 @@ def test_counts_are_those_of_the_log(
             expected[user] += 1
         assert counted.add_many(group) == beyond
         start += len(group)
-    assert len(counted._old.keys)
+    assert len(counted._old.counts)
     users = sorted(expected)
     counts = [min(expected[user], most).to_bytes(4, "little") for user in users]
     assert counted.state() == (b"".join(users), b"".join(counts))
@@ -58,7 +58,7 @@ def test_a_user_takes_sixteen_bytes(rng: Randomness) -> None:
     known, new = 1_000_000, 4_090  # just before a merge: as many as there may be
     counted = CountedUsers(rng.words(2 * known).tobytes(), most=255)
     assert sum(counted.add(number.to_bytes(16, "big")) for number in range(new)) == 0
-    parts = ("keys", "middles", "rests", "counts", "starts")
+    parts = ("tags", "rests", "counts", "starts")
     layers = [getattr(layer, part) for layer in (counted._young, counted._old) for part in parts]
     held = sum(layer.nbytes for layer in layers)
     held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))
