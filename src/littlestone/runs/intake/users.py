@@ -32,7 +32,6 @@ from littlestone.type_checks import is_a, plain_number
 
 NAMELESS: Final = ""
 _MOST: Final = 1_000  # normalizing many marks on one letter takes quadratic time
-_TEXT: Final = {str}
 _NAMES: Final = (str, int, float, Decimal)  # a union would be built on each call
 # All numbers in ASCII match this, and few other names do.
 _DIGITS: Final = frozenset("0123456789")
@@ -84,7 +83,8 @@ def canonical_users(names: Sequence[Any]) -> list[str]:
     >>> canonical_users(["Ann", "Bo Li", "01"]), canonical_users(["Ann ", 1.0])
     (['ann', 'bo li', '1'], ['ann', '1'])
     """
-    if set(map(type, names)) == _TEXT and max(map(len, names)) <= _MOST:
+    others = [name for name in names if type(name) is not str]
+    if not others and max(map(len, names), default=0) <= _MOST:
         spaced = " ".join(names)
         if spaced.isascii() and spaced.isprintable() and "  " not in f" {spaced} ":
             return [
@@ -98,7 +98,7 @@ def canonical_users(names: Sequence[Any]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a name of lower-case letters in ASCII, with single spaces, or the number that it is."""
+    """Return lower-case ASCII with single spaces, or the one text of the number that it is."""
     if text[:1] not in _FIRST or (text[0] in _DIGITS and "-" in text and "e" not in text):
         return text  # a date or a phone number, for instance, is not a number
     return text if _NUMERIC.fullmatch(text) is None else _number(text) or text
