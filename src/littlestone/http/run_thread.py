@@ -352,11 +352,11 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
             misfit = problem
         if misfit is not None:
             raise ValueError(f"{misfit.field} {misfit.reason}, got {misfit.got}")
-        if users:
-            user = canonical_user(sent.user) if user is None else user
+        if users and user is None:
+            user = canonical_user(sent.user)
             if user == NAMELESS:
                 raise ValueError("user must be given: this run counts the events of each user")
-        elif sent.user is not None:
+        elif not users and sent.user is not None:
             raise ValueError("user must be omitted: this run does not count users")
         # Most labels are sent as they are declared; ``label_number`` says the same of these.
         label = declared.get(sent.y) if type(sent.y) in _PLAIN else None
@@ -381,6 +381,7 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
 def _owners(sent: Sequence[Sent | str]) -> Iterable[str | None]:
     """Return the canonical names of the users, or None for each if they need a look one by one."""
     try:
-        return canonical_users([getattr(one, "user", None) for one in sent])
-    except ValueError:
+        owners = canonical_users([one.user for one in sent])  # type: ignore[union-attr]
+    except (AttributeError, ValueError):
         return repeat(None, len(sent))
+    return owners if all(owners) else repeat(None, len(sent))

@@ -83,16 +83,19 @@ def canonical_users(names: Sequence[Any]) -> list[str]:
     >>> canonical_users(["Ann", "Bo Li", "01"]), canonical_users(["Ann ", 1.0])
     (['ann', 'bo li', '1'], ['ann', '1'])
     """
-    others = [name for name in names if type(name) is not str]
-    if not others and max(map(len, names), default=0) <= _MOST:
-        spaced = " ".join(names)
-        if spaced.isascii() and spaced.isprintable() and "  " not in f" {spaced} ":
+    try:
+        spaced = " ".join(names)  # of the letters, whatever a subclass of text says of itself
+    except TypeError:
+        return list(map(canonical_user, names))
+    if spaced.isascii() and spaced.isprintable() and "  " not in f" {spaced} ":
+        texts = "\n".join(names).lower().split("\n")
+        if max(map(len, texts)) <= _MOST:
             return [
                 # What ``_plain`` returns as it is, without a call for each.
                 text
                 if text[0] not in _FIRST or (text[0] in _DIGITS and "-" in text and "e" not in text)
                 else _plain(text)
-                for text in "\n".join(names).lower().split("\n")
+                for text in texts
             ]
     return list(map(canonical_user, names))
 
@@ -170,7 +173,7 @@ _TAG: Final = 2  # bytes
 _unpacked: Final = Struct(">H2s12s").unpack
 _COLUMNS: Final = np.dtype([("bucket", ">u2"), ("tag", "u2"), ("rest", "V12")])
 # How many users may be recent: _MANY, or one in _SHARE of all users if that is more.
-_MANY, _SHARE = 4_096, 256
+_MANY, _SHARE = 5_000, 256
 _YOUNG, _SHARE_YOUNG = 65_536, 16  # the same for users in the small layer
 _FEW: Final = 50  # below this, arrays do not pay off
 _UNLIMITED: Final = (1 << 32) - 1
