@@ -105,7 +105,19 @@ def test_a_run_that_counts_users_says_so_for_good(tmp_path: Path) -> None:
 def test_what_becomes_of_an_event_does_not_depend_on_those_beside_it() -> None:
     """The users of a request are named together, if they can be."""
     recipe = PrivateMajority(concepts=Thresholds(8), rounds=100, epsilon=1.0)
-    users = ["ann", "ANN ", "", "\u200b", "é", "a  b", "\ud800", "x" * 2_000, 7, "7.0", None]
+    users: list[Any] = [
+        "ann",
+        "ANN ",
+        "",
+        "\u200b",
+        "é",
+        "a  b",
+        "\ud800",
+        "x" * 2_000,
+        7,
+        "7.0",
+        None,
+    ]
     sent: list[EventIn | str] = [EventIn(3, 1, user=user) for user in users]
     sent += ["a line that is no event", EventIn(9, 1, user="bo"), EventIn(3, 1, user="bo")]
     for counts in (False, True):

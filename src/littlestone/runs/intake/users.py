@@ -66,7 +66,11 @@ def canonical_user(name: Any) -> str:
         raise ValueError(f"user must have at most {_MOST:,} characters, got {len(name):,}")
     if name.isascii() and name.isprintable():  # it has one form apart from case, spaces and numbers
         text: str = name.lower()
-        return _plain(" ".join(text.split()) if " " in text else text)
+        if " " in text and ("  " in text or text[0] == " " or text[-1] == " "):
+            text = " ".join(text.split())
+        if text[:1] not in _FIRST or (text[0] in _DIGITS and "-" in text and "e" not in text):
+            return text  # a date or a phone number, for instance, is not a number
+        return _numbered(text)
     name.encode()  # a lone surrogate is not a name: ValueError
     text = _seen(" ".join(name.split()))  # first: what is between two marks keeps their order
     text = unicodedata.normalize("NFKC", text).casefold()
@@ -91,19 +95,16 @@ def canonical_users(names: Sequence[Any]) -> list[str]:
         texts = "\n".join(names).lower().split("\n")
         if max(map(len, texts)) <= _MOST:
             return [
-                # What ``_plain`` returns as it is, without a call for each.
                 text
                 if text[0] not in _FIRST or (text[0] in _DIGITS and "-" in text and "e" not in text)
-                else _plain(text)
+                else _numbered(text)
                 for text in texts
             ]
     return list(map(canonical_user, names))
 
 
-def _plain(text: str) -> str:
+def _numbered(text: str) -> str:
     """Return lower-case ASCII with single spaces, or the one text of the number that it is."""
-    if text[:1] not in _FIRST or (text[0] in _DIGITS and "-" in text and "e" not in text):
-        return text  # a date or a phone number, for instance, is not a number
     return text if _NUMERIC.fullmatch(text) is None else _number(text) or text
 
 
@@ -168,7 +169,7 @@ def promise_of(recipe: PrivateLearner, users: str | None) -> str:
 
 
 _BUCKETS: Final = 1 << 16
-_TAG: Final = 2  # bytes
+_TAG, _REST = 2, 12  # bytes
 # The bucket; the tag, by which users in it are found; the rest.
 _unpacked: Final = Struct(">H2s12s").unpack
 _COLUMNS: Final = np.dtype([("bucket", ">u2"), ("tag", "u2"), ("rest", "V12")])
@@ -308,9 +309,8 @@ class _Layer:
         self.tags = np.empty(0, np.uint16)
         self.rests = np.empty(0, _COLUMNS["rest"])
         self.counts = np.empty(0, np.min_scalar_type(most))
-        self._offsets: Any = self.starts.data  # its items are Python integers, for speed
         self._bytes = b""  # those of the tags
-        self._windows = np.empty(0, "V2")
+        self._look()
 
     def users(self) -> Users:
         """Return the digests, by their buckets."""
@@ -331,9 +331,10 @@ class _Layer:
         at, end = _TAG * self._offsets[bucket], _TAG * self._offsets[bucket + 1]
         while (at := self._bytes.find(tag, at, end)) >= 0:
             place = at // _TAG
-            if at % _TAG == 0 and self.rests[place].tobytes() == rest:
-                before = int(self.counts[place])
-                self.counts[place] = min(before + 1, self._most)
+            if at % _TAG == 0 and self._rests[_REST * place : _REST * (place + 1)] == rest:
+                before: int = self._counts[place]
+                if before < self._most:
+                    self._counts[place] = before + 1
                 return before
             at += 1
         return None
@@ -349,10 +350,16 @@ class _Layer:
         self.rests = _joined(self.rests, users["rest"], places, old)
         self.counts = _joined(self.counts, counts, places, old)
         self.starts[1:] += np.cumsum(np.bincount(buckets, minlength=_BUCKETS)).astype(np.uint32)
-        self._offsets = self.starts.data
+        self._look()
+
+    def _look(self) -> None:
+        """Make views whose items are Python integers, for speed, and the windows."""
+        self._offsets: Any = self.starts.data
+        self._counts: Any = self.counts.data
+        self._rests: Any = self.rests.view(np.uint8).data
         width = max(1, int(np.diff(self.starts).max()))
-        shape = max(0, len(old) - width + 1)
-        self._windows = np.ndarray(shape, f"V{_TAG * width}", self._bytes, 0, (_TAG,))
+        count = max(0, len(self.tags) - width + 1)
+        self._windows = np.ndarray(count, f"V{_TAG * width}", self._bytes, 0, (_TAG,))
 
 
 def _joined(
