@@ -100,7 +100,7 @@ def _bytes_of_a_user(users: int) -> Row:
     names = (b"%d" % number for number in range(users))
     digests = (hashlib.blake2b(name, key=secret, digest_size=16).digest() for name in names)
     assert sum(map(counted.add, digests)) == 0
-    parts = ("keys", "middles", "rests", "counts", "starts")
+    parts = ("tags", "rests", "counts", "starts")
     layers = (counted._young, counted._old)
     held = sum(getattr(layer, part).nbytes for layer in layers for part in parts)
     held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))

@@ -26,7 +26,7 @@ from littlestone.concepts.schema import LabelledSchema, Schema
 from littlestone.http import wire
 from littlestone.http.client import Client
 from littlestone.http.routes import sent_in
-from littlestone.http.run_thread import event_reader
+from littlestone.http.run_thread import Refused, event_reader
 
 
 @contextmanager
@@ -205,10 +205,5 @@ def of_a_request(public: Public, rows: Rows) -> list[str]:
 
 
 def _received(reader: Any, sent: wire.EventIn | str) -> str:
-    if isinstance(sent, str):
-        return "refused"
-    try:
-        event = reader("id", sent)
-    except ValueError:
-        return "refused"
-    return repr((event.example, event.x))
+    [event] = reader(["id"], [sent])
+    return "refused" if isinstance(event, Refused) else repr((event.example, event.x))

@@ -23,7 +23,7 @@ from littlestone.http import wire
 from littlestone.http.limits import body_of
 from littlestone.http.openapi import Endpoint
 from littlestone.http.routes import PAGE, labels_of, number_of, tagged
-from littlestone.http.run_thread import Unavailable, event_reader
+from littlestone.http.run_thread import Refused, Unavailable, event_reader
 from littlestone.http.service import Role, Service
 from littlestone.http.visible import Shown
 from littlestone.http.wire import answered, decoded
@@ -182,7 +182,10 @@ async def queue_events(service: Service, request: Request) -> Response:
             label_of(one.key)  # rejects an invalid key
             given_users(fleet.terms.users, [one.user], 1)
             user = None if one.user is None else canonical_user(one.user)
-            point, label = fleet.read("", wire.EventIn(one.x, one.y)).example or (None, 0)
+            [event] = fleet.read([""], [wire.EventIn(one.x, one.y)])
+            if isinstance(event, Refused):
+                raise ValueError(event.reason)
+            point, label = event.example or (None, 0)
             good.append((one.key, one.number, point, label, user))
         except (ValueError, HorizonExceededError) as problem:
             refused.append(Misfit(place, str(problem)))

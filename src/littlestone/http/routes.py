@@ -261,28 +261,19 @@ async def _taken(
     guesses the id of an event could learn its content: sending it again succeeds only with the same
     content.
     """
-    events, receipts, worst = list[Event](), list[wire.EventOut | None](), 0
     names = [getattr(one, "id", "") or secrets.token_hex(16) for one in sent]
-    for name, one in zip(names, sent, strict=True):
-        try:
-            if isinstance(one, str):
-                raise ValueError(one)
-            events.append(thread.read(f"{holder}/{name}", one))
-            receipts.append(None)
-        except ValueError as problem:
-            receipts.append(wire.EventOut(name, error=str(problem)))
-            worst = 422
+    read = thread.read([f"{holder}/{name}" for name in names], sent)
+    events = [one for one in read if isinstance(one, Event)]
     outcomes = iter(await thread.ask(events, len(sent)))
-    filled = []
-    for name, known in zip(names, receipts, strict=True):
-        if known is None:
-            outcome: Outcome = next(outcomes)
-            if isinstance(outcome, Refused):
-                known, worst = wire.EventOut(name, error=outcome.reason), outcome.status
-            else:  # no release: with a clock, none is known before its publication time
-                known = wire.EventOut(name, round=outcome.round, repeated=outcome.repeated)
-        filled.append(known)
-    return filled, worst
+    receipts, worst = list[wire.EventOut](), 422 if len(events) < len(read) else 0
+    for name, one in zip(names, read, strict=True):
+        outcome: Outcome = one if isinstance(one, Refused) else next(outcomes)
+        if isinstance(outcome, Refused):
+            receipts.append(wire.EventOut(name, error=outcome.reason))
+            worst = worst if outcome is one else outcome.status
+        else:  # no release: with a clock, none is known before its publication time
+            receipts.append(wire.EventOut(name, round=outcome.round, repeated=outcome.repeated))
+    return receipts, worst
 
 
 async def _stream_in(service: Service, thread: RunThread, request: Request) -> Response:

@@ -10,10 +10,10 @@ import logging
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import count, repeat
 from typing import Any, Final, Protocol
 
 from littlestone.concepts.capabilities import Records
@@ -25,7 +25,7 @@ from littlestone.runs.durable import REFUSALS, DurableRun
 from littlestone.runs.intake.cells import Misfit
 from littlestone.runs.intake.event import Event, Receipt, by_halving
 from littlestone.runs.intake.readers import PointReader, point_reader
-from littlestone.runs.intake.users import NAMELESS, canonical_user
+from littlestone.runs.intake.users import NAMELESS, canonical_user, canonical_users
 from littlestone.runs.journal.records import Release
 
 MOST_WAITING: Final = 50_000  # events; beyond them a client is asked to try again later
@@ -312,8 +312,8 @@ class Sent(Protocol):
     user: Any
 
 
-Reader = Callable[[str, Sent], Event]
-"""Convert what was sent under an id to an event, or raise a ValueError that says what is wrong."""
+Reader = Callable[[Sequence[str], Sequence[Sent | str]], list[Event | Refused]]
+"""Convert what was sent under some ids to events; text says why something could not be decoded."""
 
 
 def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
@@ -325,7 +325,7 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
     names, domain = record_columns(recipe), recipe.concepts.domain
     declared = dict(zip(label_values(domain), count(), strict=False))
 
-    def read(identity: str, sent: Sent) -> Event:
+    def event(identity: str, sent: Sent, user: str | None) -> Event:
         if names is None:
             values = [sent.x]
         elif isinstance(sent.x, dict):
@@ -339,16 +339,36 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
             misfit = problem
         if misfit is not None:
             raise ValueError(f"{misfit.field} {misfit.reason}, got {misfit.got}")
-        user = None
-        if users:
+        if users and user is None:
             user = canonical_user(sent.user)
             if user == NAMELESS:
                 raise ValueError("user must be given: this run counts the events of each user")
-        elif sent.user is not None:
+        elif not users and sent.user is not None:
             raise ValueError("user must be omitted: this run does not count users")
         # Most labels are sent as they are declared; ``label_number`` says the same of these.
         label = declared.get(sent.y) if type(sent.y) in _PLAIN else None
         label = label_number(domain, sent.y) if label is None else label
         return Event(identity, point, label, None, (canonical, label), user)
 
+    def read(identities: Sequence[str], sent: Sequence[Sent | str]) -> list[Event | Refused]:
+        owners: Iterable[str | None] = _owners(sent) if users else repeat(None, len(sent))
+        found = list[Event | Refused]()
+        for identity, one, user in zip(identities, sent, owners, strict=True):
+            try:
+                if isinstance(one, str):
+                    raise ValueError(one)
+                found.append(event(identity, one, user))
+            except ValueError as problem:
+                found.append(Refused(str(problem), 422))
+        return found
+
     return read
+
+
+def _owners(sent: Sequence[Sent | str]) -> Iterable[str | None]:
+    """Return the canonical names of the users, or None for each if they need a look one by one."""
+    try:
+        owners = canonical_users([one.user for one in sent])  # type: ignore[union-attr]
+    except (AttributeError, ValueError):
+        return repeat(None, len(sent))
+    return owners if all(owners) else repeat(None, len(sent))

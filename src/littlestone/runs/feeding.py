@@ -19,7 +19,7 @@ from littlestone.errors import StoreError
 from littlestone.learners.engine import single_rounds
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.runs.intake.event import Event, EventBlock
-from littlestone.runs.intake.users import CountedUsers, canonical_user
+from littlestone.runs.intake.users import CountedUsers, canonical_users
 from littlestone.runs.journal.records import Checkpoint, Group, as_point, body_of, canonical_body
 
 _REMEMBERED: Final = 1 << 16
@@ -113,7 +113,7 @@ class Intake:
             return []
         if [user for user in users if user is None]:  # pandas.NA has no answer to ==
             raise ValueError("user must be given where users are counted, got user=None")
-        return self._digests(users if canonical else list(map(canonical_user, users)))
+        return self._digests(users if canonical else canonical_users(users))
 
 
 def refuse_unwritable(ids: Sequence[Any]) -> None:

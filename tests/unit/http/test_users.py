@@ -6,9 +6,13 @@ from typing import Any
 import pytest
 from tests.unit.http.served import BUDGET, EVENTS, body, serving
 
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import StoreError
 from littlestone.http.client import ServiceError
+from littlestone.http.run_thread import Refused, event_reader
 from littlestone.http.service import Role
+from littlestone.http.wire import EventIn
+from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.runs.durable import DurableRun
 from littlestone.runs.intake.event import Event
 
@@ -96,3 +100,30 @@ def test_a_run_that_counts_users_says_so_for_good(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace('"user": "user"', '"user": null'))
     with serving(tmp_path) as served:
         assert served.client()._json("GET", "/health")["broken"] == 1
+
+
+def test_what_becomes_of_an_event_does_not_depend_on_those_beside_it() -> None:
+    """The users of a request are named together, if they can be."""
+    recipe = PrivateMajority(concepts=Thresholds(8), rounds=100, epsilon=1.0)
+    users: list[Any] = [
+        "ann",
+        "ANN ",
+        "",
+        "\u200b",
+        "é",
+        "a  b",
+        "\ud800",
+        "x" * 2_000,
+        7,
+        "7.0",
+        None,
+    ]
+    sent: list[EventIn | str] = [EventIn(3, 1, user=user) for user in users]
+    sent += ["a line that is no event", EventIn(9, 1, user="bo"), EventIn(3, 1, user="bo")]
+    for counts in (False, True):
+        read = event_reader(recipe, users=counts)
+        alone = [read([str(place)], [one])[0] for place, one in enumerate(sent)]
+        assert {isinstance(one, Refused) for one in alone} == {False, True}
+        for some in (range(len(sent)), range(2), [0, 13], [0, 8], [0, 12], [4, 5], [13, 11, 0]):
+            found = read(list(map(str, some)), [sent[place] for place in some])
+            assert found == [alone[place] for place in some]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.errors import StoreError
 from littlestone.runs.fleet.commits import EMPTY_ROOT, LARGEST_LEAF, Fetch, PageTree
-from littlestone.runs.intake.users import canonical_user, user_digests
+from littlestone.runs.intake.users import canonical_user, canonical_users, user_digests
 
 MOST_SHARES: Final = 1000
 """The most events of one user; they have to fit into one page."""
@@ -112,5 +112,5 @@ def _digests(users: Iterable[Any], key: bytes) -> list[bytes]:
     """Return the digest of each user; each text is normalized once."""
     names = [user if type(user) is str else canonical_user(user) for user in users]
     texts = list(dict.fromkeys(names))
-    found = dict(zip(texts, user_digests(key)(list(map(canonical_user, texts))), strict=True))
+    found = dict(zip(texts, user_digests(key)(canonical_users(texts)), strict=True))
     return [found[name] for name in names]

@@ -11,14 +11,13 @@ Counts are in memory: less than 16 bytes per user. They are computed from the lo
 checked against their hash. An index in the file would have to be checked against them, too, entry
 by entry: one missing entry would let too many events of one person be read. Users are distinguished
 by their whole digests: if two names shared a count, the events of one person would decide which
-events of the other are read. The digests are sorted, so the place of a digest gives its first 16
-bits; counts stop at ``most``.
+events of the other are read. The digests lie in buckets by their first 16 bits, which are not
+stored with them; counts stop at ``most``.
 """
 
 import hashlib
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from struct import Struct
@@ -67,11 +66,11 @@ def canonical_user(name: Any) -> str:
         raise ValueError(f"user must have at most {_MOST:,} characters, got {len(name):,}")
     if name.isascii() and name.isprintable():  # it has one form apart from case, spaces and numbers
         text: str = name.lower()
-        if " " in text:
+        if " " in text and ("  " in text or text[0] == " " or text[-1] == " "):
             text = " ".join(text.split())
         if text[:1] not in _FIRST or (text[0] in _DIGITS and "-" in text and "e" not in text):
             return text  # a date or a phone number, for instance, is not a number
-        return text if _NUMERIC.fullmatch(text) is None else _number(text) or text
+        return _numbered(text)
     name.encode()  # a lone surrogate is not a name: ValueError
     text = _seen(" ".join(name.split()))  # first: what is between two marks keeps their order
     text = unicodedata.normalize("NFKC", text).casefold()
@@ -80,6 +79,33 @@ def canonical_user(name: Any) -> str:
         text = " ".join(_seen(text).split())  # of what a letter was written as
         text = unicodedata.normalize("NFKC", text)  # neighbours may have become one letter
     return _number(text) or text
+
+
+def canonical_users(names: Sequence[Any]) -> list[str]:
+    """Return what ``canonical_user`` returns for each name; most groups take few steps.
+
+    >>> canonical_users(["Ann", "Bo Li", "01"]), canonical_users(["Ann ", 1.0])
+    (['ann', 'bo li', '1'], ['ann', '1'])
+    """
+    try:
+        spaced = " ".join(names)  # of the letters, whatever a subclass of text says of itself
+    except TypeError:
+        return list(map(canonical_user, names))
+    if spaced.isascii() and spaced.isprintable() and "  " not in f" {spaced} ":
+        texts = "\n".join(names).lower().split("\n")
+        if max(map(len, texts)) <= _MOST:
+            return [
+                text
+                if text[0] not in _FIRST or (text[0] in _DIGITS and "-" in text and "e" not in text)
+                else _numbered(text)
+                for text in texts
+            ]
+    return list(map(canonical_user, names))
+
+
+def _numbered(text: str) -> str:
+    """Return lower-case ASCII with single spaces, or the one text of the number that it is."""
+    return text if _NUMERIC.fullmatch(text) is None else _number(text) or text
 
 
 def _seen(text: str) -> str:
@@ -143,23 +169,24 @@ def promise_of(recipe: PrivateLearner, users: str | None) -> str:
 
 
 _BUCKETS: Final = 1 << 16
-# The bucket; the key, by which the users in it are sorted; the rest.
-_unpacked: Final = Struct(">HIHQ").unpack
-_COLUMNS: Final = np.dtype([("bucket", ">u2"), ("key", ">u4"), ("middle", ">u2"), ("rest", ">u8")])
-_HALVES: Final = np.dtype([("high", ">u8"), ("low", ">u8")])
+_TAG, _REST = 2, 12  # bytes
+# The bucket; the tag, by which users in it are found; the rest.
+_unpacked: Final = Struct(">H2s12s").unpack
+_COLUMNS: Final = np.dtype([("bucket", ">u2"), ("tag", "u2"), ("rest", "V12")])
 # How many users may be recent: _MANY, or one in _SHARE of all users if that is more.
-_MANY, _SHARE = 4_096, 256
+_MANY, _SHARE = 5_000, 256
 _YOUNG, _SHARE_YOUNG = 65_536, 16  # the same for users in the small layer
-_FEW: Final = 150  # below this, arrays do not pay off
+_FEW: Final = 50  # below this, arrays do not pay off
 _UNLIMITED: Final = (1 << 32) - 1
-Places = NDArray[np.int64]
+Users = NDArray[Any]
+"""Digests in parts: an array of ``_COLUMNS``."""
 
 
 class CountedUsers:
     """Count events of users by their digests, up to ``most`` each.
 
     Recent users are moved to a small layer of arrays, and those of the small layer to a large one:
-    moving them into a sorted array takes time for every user that is there.
+    moving them into an array takes time for every user that is there.
     """
 
     def __init__(self, digests: bytes = b"", *, most: int = _UNLIMITED) -> None:
@@ -167,13 +194,13 @@ class CountedUsers:
         self._most = min(most, _UNLIMITED)
         self._recent: dict[bytes, int] = {}
         self._young, self._old = _Layer(self._most), _Layer(self._most)
-        rows = np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES)
-        halves = rows.view(">u8").astype(np.uint64)
-        order = np.lexsort((halves[:, 1], halves[:, 0]))
-        changed = (np.diff(halves[order], axis=0) != 0).any(axis=1)
-        firsts = np.flatnonzero(np.concatenate([np.ones(min(len(rows), 1), bool), changed]))
-        counts = np.diff(np.append(firsts, len(rows)))
-        self._old.insert(rows[order[firsts]].tobytes(), np.minimum(counts, self._most))
+        users = np.frombuffer(digests, _COLUMNS)
+        users = users[_sorted(users)]
+        halves = users.view(">u8").reshape(-1, 2)
+        changed = (halves[1:] != halves[:-1]).any(axis=1)
+        firsts = np.flatnonzero(np.concatenate([np.ones(min(len(users), 1), bool), changed]))
+        counts = np.diff(np.append(firsts, len(users)))
+        self._old.insert(users[firsts], np.minimum(counts, self._most))
         self._moved()
 
     @classmethod
@@ -181,22 +208,22 @@ class CountedUsers:
         """Continue from a state."""
         counted = cls(most=most)
         digests, counts = state
-        counted._old.insert(digests, np.frombuffer(counts, "<u4"))
+        counted._old.insert(np.frombuffer(digests, _COLUMNS), np.frombuffer(counts, "<u4"))
         counted._moved()
         return counted
 
     def state(self) -> tuple[bytes, bytes]:
         """Return all digests, sorted, and their counts: their order of arrival is not stored."""
         self._merge()
-        users = np.concatenate([layer.users() for layer in (self._young, self._old)])
+        both = [layer.users() for layer in (self._young, self._old)]
+        users = np.concatenate(both, dtype=_COLUMNS)  # otherwise in the machine's order of bytes
         counts = np.concatenate([self._young.counts, self._old.counts])
-        # Users with equal keys lie in the order in which they were merged.
-        order = np.lexsort((users["rest"], users["middle"], users["key"], users["bucket"]))
-        return users[order].astype(_COLUMNS).tobytes(), counts[order].astype("<u4").tobytes()
+        order = _sorted(users)
+        return users[order].tobytes(), counts[order].astype("<u4").tobytes()
 
     def __len__(self) -> int:
         """Return how many users are known, except the recent ones."""
-        return len(self._young.keys) + len(self._old.keys)
+        return len(self._young.counts) + len(self._old.counts)
 
     def add(self, digest: bytes) -> int:
         """Count one event of a user; return how many there were before, at most ``most``."""
@@ -217,15 +244,15 @@ class CountedUsers:
         if len(digests) < _FEW:
             return [place for place, one in enumerate(digests) if self.add(one) >= self._most]
         users = np.frombuffer(b"".join(digests), _COLUMNS)
-        buckets, keys = users["bucket"].astype(np.int64), users["key"].astype(np.uint32)
-        alike = np.zeros(len(digests), bool)
-        for *_, layer in self._layers:
-            alike |= layer.has(buckets, keys)
+        buckets, tags = users["bucket"].astype(np.int64), users["tag"][:, None]
+        alike = set[int]()
+        for layer in self._layers:
+            alike.update(layer.alike(buckets, tags))
         beyond, most, recent = list[int](), self._most, self._recent
-        for place, (digest, known) in enumerate(zip(digests, alike.tolist(), strict=True)):
+        for place, digest in enumerate(digests):
             before = recent.get(digest)
             if before is None:
-                before = self._in_layers(digest) if known else None
+                before = self._in_layers(digest) if place in alike else None
                 if before is None:
                     recent[digest] = 1
                     continue
@@ -239,102 +266,104 @@ class CountedUsers:
 
     def _in_layers(self, digest: bytes) -> int | None:
         """Count one event of a user who is not recent; None if the user is unknown."""
-        bucket, key, middle, rest = _unpacked(digest)
-        for view, offsets, layer in self._layers:
-            end = offsets[bucket + 1]
-            place = bisect_left(view, key, offsets[bucket], end)
-            if place < end and view[place] == key:
-                known = layer.count(place, end, key, middle, rest)
-                if known is not None:
-                    return known
+        bucket, tag, rest = _unpacked(digest)
+        for layer in self._layers:
+            known = layer.count(bucket, tag, rest)
+            if known is not None:
+                return known
         return None
 
     def _merge(self) -> None:
         """Move the recent users to the small layer, and those there to the large one if many."""
         users = np.frombuffer(b"".join(self._recent), _COLUMNS)
         counts = np.fromiter(self._recent.values(), np.int64, len(users))
-        order = np.argsort(users.view(_HALVES)["high"].astype(np.uint64))
+        order = np.argsort(users["bucket"].astype(np.uint16), kind="stable")
         self._recent.clear()
-        self._young.insert(users[order].tobytes(), counts[order])
-        if len(self._young.keys) >= max(_YOUNG, len(self._old.keys) // _SHARE_YOUNG):
-            self._old.insert(self._young.users().tobytes(), self._young.counts)
+        self._young.insert(users[order], counts[order])
+        if len(self._young.counts) >= max(_YOUNG, len(self._old.counts) // _SHARE_YOUNG):
+            self._old.insert(self._young.users(), self._young.counts)
             self._young = _Layer(self._most)
         self._moved()
 
     def _moved(self) -> None:
-        self._layers = [
-            (layer.view, layer.offsets, layer)
-            for layer in (self._young, self._old)
-            if len(layer.keys)
-        ]
+        self._layers = [layer for layer in (self._young, self._old) if len(layer.counts)]
         self._room = max(_MANY, len(self) // _SHARE)
 
 
+def _sorted(users: Users) -> NDArray[np.intp]:
+    """Return the order of whole digests."""
+    halves = users.view(">u8").reshape(-1, 2).astype(np.uint64)
+    return np.lexsort((halves[:, 1], halves[:, 0]))
+
+
 class _Layer:
-    """Hold users sorted by the first 48 bits of their digests, and where each bucket starts."""
+    """Hold users by the buckets of their digests, and where each bucket starts.
+
+    The tags of one bucket lie together, so one can be found as bytes, and many as windows of an
+    array that are as wide as the largest bucket.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self.starts = np.zeros(_BUCKETS + 1, np.uint32)
-        self.keys, self.middles = np.empty(0, np.uint32), np.empty(0, np.uint16)
-        self.rests = np.empty(0, np.uint64)
+        self.tags = np.empty(0, np.uint16)
+        self.rests = np.empty(0, _COLUMNS["rest"])
         self.counts = np.empty(0, np.min_scalar_type(most))
-        # Views whose items are Python integers, for speed.
-        self.view: Any = self.keys.data
-        self.offsets: Any = self.starts.data
+        self._bytes = b""  # those of the tags
+        self._look()
 
-    def users(self) -> NDArray[Any]:
-        """Return the digests, in parts."""
-        users = np.empty(len(self.keys), _COLUMNS)
+    def users(self) -> Users:
+        """Return the digests, by their buckets."""
+        users = np.empty(len(self.counts), _COLUMNS)
         users["bucket"] = np.repeat(np.arange(_BUCKETS), np.diff(self.starts))
-        users["key"], users["middle"], users["rest"] = self.keys, self.middles, self.rests
+        users["tag"], users["rest"] = self.tags, self.rests
         return users
 
-    def has(self, buckets: Places, keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Return for which of many users there is one with the same bucket and key."""
-        places = self._search(buckets, keys, after=False)
-        found = places < self.starts[buckets + 1]
-        found[found] = self.keys[places[found]] == keys[found]
+    def alike(self, buckets: NDArray[np.int64], tags: NDArray[np.uint16]) -> list[int]:
+        """Return the places of all users who are here, and of few others; ``tags`` is a column."""
+        starts = np.minimum(self.starts[buckets], len(self._windows) - 1)
+        near = self._windows[starts].view(np.uint16).reshape(len(tags), -1)
+        found: list[int] = (np.flatnonzero(near == tags) // near.shape[1]).tolist()
         return found
 
-    def count(self, place: int, end: int, key: int, middle: int, rest: int) -> int | None:
-        """Count one more event of a user from this place on; None if the user is not there."""
-        while place < end and self.view[place] == key:
-            if self.middles[place] == middle and self.rests[place] == rest:
-                before = int(self.counts[place])
-                self.counts[place] = min(before + 1, self._most)
+    def count(self, bucket: int, tag: bytes, rest: bytes) -> int | None:
+        """Count one more event of a user; None if the user is not here."""
+        at, end = _TAG * self._offsets[bucket], _TAG * self._offsets[bucket + 1]
+        while (at := self._bytes.find(tag, at, end)) >= 0:
+            place = at // _TAG
+            if at % _TAG == 0 and self._rests[_REST * place : _REST * (place + 1)] == rest:
+                before: int = self._counts[place]
+                if before < self._most:
+                    self._counts[place] = before + 1
                 return before
-            place += 1
+            at += 1
         return None
 
-    def insert(self, digests: bytes, counts: NDArray[Any]) -> None:
-        """Insert unknown users, sorted by their buckets and keys."""
-        users = np.frombuffer(digests, _COLUMNS)
-        buckets, keys = users["bucket"].astype(np.int64), users["key"].astype(np.uint32)
-        # Places in the result: after all users of the bucket whose keys are not larger.
-        places = self._search(buckets, keys, after=True) + np.arange(len(users))
-        old = np.ones(len(self.keys) + len(users), bool)
+    def insert(self, users: Users, counts: NDArray[Any]) -> None:
+        """Insert unknown users, in the order of their buckets, behind all others of each bucket."""
+        buckets = users["bucket"].astype(np.int64)
+        places = self.starts[buckets + 1] + np.arange(len(users))
+        old = np.ones(len(self.counts) + len(users), bool)
         old[places] = False
-        self.keys = _joined(self.keys, keys, places, old)
-        self.middles = _joined(self.middles, users["middle"], places, old)
+        self._bytes = _joined(self.tags, users["tag"], places, old).tobytes()
+        self.tags = np.frombuffer(self._bytes, np.uint16)
         self.rests = _joined(self.rests, users["rest"], places, old)
         self.counts = _joined(self.counts, counts, places, old)
         self.starts[1:] += np.cumsum(np.bincount(buckets, minlength=_BUCKETS)).astype(np.uint32)
-        self.view, self.offsets = self.keys.data, self.starts.data
+        self._look()
 
-    def _search(self, buckets: Places, keys: NDArray[np.uint32], *, after: bool) -> Places:
-        """Return the place of each key in its bucket, before or after equal ones, by bisection."""
-        lows, highs = (self.starts[each].astype(np.int64) for each in (buckets, buckets + 1))
-        for _ in range(int((highs - lows).max(initial=0)).bit_length()):
-            middles = (lows + highs) >> 1
-            there = self.keys.take(middles, mode="clip")  # the place after the last one has no key
-            below = (there <= keys if after else there < keys) & (lows < highs)
-            lows, highs = np.where(below, middles + 1, lows), np.where(below, highs, middles)
-        return lows
+    def _look(self) -> None:
+        """Make views whose items are Python integers, for speed, and the windows."""
+        self._offsets: Any = self.starts.data
+        self._counts: Any = self.counts.data
+        self._rests: Any = self.rests.view(np.uint8).data
+        width = max(1, int(np.diff(self.starts).max()))
+        count = max(0, len(self.tags) - width + 1)
+        self._windows = np.ndarray(count, f"V{_TAG * width}", self._bytes, 0, (_TAG,))
 
 
 def _joined(
-    old_items: NDArray[Any], new: NDArray[Any], places: Places, old: NDArray[np.bool_]
+    old_items: NDArray[Any], new: NDArray[Any], places: NDArray[Any], old: NDArray[np.bool_]
 ) -> NDArray[Any]:
     """Return the new items at their places, and the old ones in order at all others."""
     both = np.empty(len(old), old_items.dtype)

@@ -151,10 +151,11 @@ class RunLog:
         self.rounds = group.first + len(group.ids) - 1
         drop: Sequence[tuple[str, int]] = ()
         if checkpoint is None:
-            # One line each: the first round and the mistakes, ids, users, and the examples.
-            bodies = "\n".join(group.bodies)
-            text = f"{group.first} {mistakes}\n{_IDS(group.ids)}\n{users.hex()}\n{bodies}"
-            new = [self._sealed(GROUPS, text.encode())]
+            # One line each: the first round and the mistakes, ids, how many bytes the users take,
+            # and the examples; behind them the users.
+            bodies, size = "\n".join(group.bodies), len(users) or ""
+            text = f"{group.first} {mistakes}\n{_IDS(group.ids)}\n{size}\n{bodies}"
+            new = [self._sealed(GROUPS, text.encode() + users)]
         else:
             block = Block.packed(
                 self.rounds, self._known.seal(), self._digests, self._users, self._ids
@@ -306,11 +307,12 @@ def _group(content: bytes, first: int) -> tuple[Group, int]:
     """Return the events of a group, and the mistakes after it."""
     if (head := _head(content))[0] != first:
         raise ValueError(f"a group begins with round {head[0]}, not {first}")
-    _, ids, users, *bodies = content.split(b"\n")
+    _, ids, size, rest = content.split(b"\n", 3)
+    end = len(rest) - int(size or 0)
+    bodies, users = rest[:end].split(b"\n"), rest[end:]
     single = len(bodies) == 1 and b"\\" not in ids  # most of those that come one by one
     names = [ids[2:-2].decode()] if single else json.loads(ids)
-    joined = bytes.fromhex(users.decode())
-    digests = [joined[at : at + DIGEST_BYTES] for at in range(0, len(joined), DIGEST_BYTES)]
+    digests = [users[at : at + DIGEST_BYTES] for at in range(0, len(users), DIGEST_BYTES)]
     if len(names) != len(bodies) or (digests and len(digests) != len(bodies)):
         raise ValueError("the lines of a group do not fit together")
     texts = list(map(bytes.decode, bodies))

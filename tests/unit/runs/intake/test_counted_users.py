@@ -4,6 +4,8 @@ import sys
 from collections import Counter
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from littlestone.randomness import Randomness
 from littlestone.runs.intake import users as module
@@ -47,18 +49,47 @@ def test_counts_are_those_of_the_log(
             expected[user] += 1
         assert counted.add_many(group) == beyond
         start += len(group)
-    assert len(counted._old.keys)
+    assert len(counted._old.counts)
     users = sorted(expected)
     counts = [min(expected[user], most).to_bytes(4, "little") for user in users]
     assert counted.state() == (b"".join(users), b"".join(counts))
 
 
+# Few buckets, tags that overlap as bytes (00 01 and 01 00), and digests that begin alike.
+ALIKE = st.tuples(*[st.sampled_from([0, 1])] * 5).map(
+    lambda it: bytes([0, *it[:4]]) + bytes([it[4]] * 11)
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    groups=st.lists(st.lists(ALIKE | st.binary(min_size=16, max_size=16), max_size=30), max_size=8),
+    most=st.sampled_from([1, 2, 300]),
+)
+def test_groups_are_counted_as_by_a_dictionary(
+    monkeypatch: pytest.MonkeyPatch, groups: list[list[bytes]], most: int
+) -> None:
+    """By arrays and one by one; merged after each few users, or not at all."""
+    for few, many, young in ((1, 1, 4), (2, 3, 9), (9, 1_000, 1_000)):
+        monkeypatch.setattr(module, "_FEW", few)
+        monkeypatch.setattr(module, "_MANY", many)
+        monkeypatch.setattr(module, "_YOUNG", young)
+        counted, expected = CountedUsers(most=most), Counter[bytes]()
+        for group in groups:
+            beyond = []
+            for place, user in enumerate(group):
+                beyond += [place] if expected[user] >= most else []
+                expected[user] += 1
+            assert counted.add_many(group) == beyond
+        assert counted.state()[0] == b"".join(sorted(expected))
+
+
 def test_a_user_takes_sixteen_bytes(rng: Randomness) -> None:
     """Asked for are at most 16, with the newest users, whose digests are known by name."""
-    known, new = 1_000_000, 4_090  # just before a merge: as many as there may be
+    known, new = 1_000_000, 4_990  # just before a merge: as many as there may be
     counted = CountedUsers(rng.words(2 * known).tobytes(), most=255)
     assert sum(counted.add(number.to_bytes(16, "big")) for number in range(new)) == 0
-    parts = ("keys", "middles", "rests", "counts", "starts")
+    parts = ("tags", "rests", "counts", "starts")
     layers = [getattr(layer, part) for layer in (counted._young, counted._old) for part in parts]
     held = sum(layer.nbytes for layer in layers)
     held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))

@@ -23,8 +23,15 @@ from littlestone.learners.run import PrivateRun
 from littlestone.randomness import Randomness
 from littlestone.runs import durable
 from littlestone.runs.durable import DifferentContentError, DurableRun
+from littlestone.runs.intake import users
 from littlestone.runs.intake.event import Event, Receipt
-from littlestone.runs.intake.users import NAMELESS, canonical_user, promise_of, user_digests
+from littlestone.runs.intake.users import (
+    NAMELESS,
+    canonical_user,
+    canonical_users,
+    promise_of,
+    user_digests,
+)
 
 MOST = 2
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=500, epsilon=1.0, max_contributions=MOST)
@@ -76,12 +83,34 @@ def test_the_form_of_a_name_is_its_own_form(name: Any) -> None:
     assert canonical_user(form) == form
 
 
+@given(group=st.lists(names | st.sampled_from(["a b", "a  b", "Ann", "2020-01-01", "1-e", "١"])))
+def test_names_in_a_group_have_the_forms_that_they_have_alone(group: list[Any]) -> None:
+    """The letters of text are joined, so a name must not reach into its neighbour's."""
+    for some in (group, [name for name in group if type(name) is str], list(map(str, group))):
+        assert canonical_users(some) == list(map(canonical_user, some))
+
+
+def test_a_group_of_plain_names_takes_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = ["Ann", "BO LI", "01", "1e0", "12-3", "-7", "x" * 1_000]
+    forms = list(map(canonical_user, looks))
+    monkeypatch.setattr(users, "canonical_user", lambda name: pytest.fail(name))
+    assert canonical_users(looks) == forms
+
+
+@pytest.mark.parametrize("name", ["a\nb", " a", "a ", "a  b", "", "é", Name.ANN, "\x7f", "x" * 999])
+def test_a_name_has_its_form_beside_any_other(name: Any) -> None:
+    for beside in ("ann", "", " ", "a b"):
+        assert canonical_users([beside, name, beside])[1] == canonical_user(name)
+
+
 @pytest.mark.parametrize(
     "bad", [["a"], {"a": 1}, b"a", "\ud800", "x" * 1001, "a" + "\u0301\u0323" * 10**6]
 )
 def test_what_is_no_name_is_refused(bad: Any) -> None:
     with pytest.raises(ValueError):
         canonical_user(bad)
+    with pytest.raises(ValueError):
+        canonical_users(["ann", bad])
 
 
 def test_digests_depend_on_the_key() -> None:
