@@ -25,11 +25,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 # Few of the things that tests throw away are in cycles: they are looked for seldom.
 gc.set_threshold(50_000, 20, 20)
+gc.disable()  # until all tests are known
 
 
-def pytest_collection_finish() -> None:
-    """What was imported and collected stays: no collection need look at it again."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """What was imported and collected stays: no collection need look at it, then or later."""
     gc.freeze()
+    gc.enable()
 
 
 def seed_of(item: pytest.Item) -> int | None:
