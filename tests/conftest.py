@@ -1,6 +1,7 @@
 """Fixtures that every test may ask for."""
 
 import gc
+import linecache
 import os
 import secrets
 import tempfile
@@ -33,6 +34,7 @@ def pytest_runtestloop() -> None:
     """What was imported and collected stays: no collection need look at it, then or later."""
     gc.freeze()
     gc.enable()
+    linecache.clearcache()  # doctest would ask the disk about all files, before each of its tests
 
 
 def seed_of(item: pytest.Item) -> int | None:
