@@ -13,8 +13,8 @@ from littlestone.privacy.rounding import float_at_least, float_at_most, ln_upper
 
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 _APART: Final = 2.0**-10
-_FLOATS_ERR: Final = 1e-10
-"""An order this far above 1 gives epsilon in floats with a relative error below 1e-12."""
+_FLOAT_ERROR: Final = 1e-10
+"""A hundred times the error of epsilon in floats beside its parts, at orders ``_APART`` from 1."""
 
 
 @require.checked
@@ -108,7 +108,7 @@ def _largest_rho(epsilon: float, delta: float) -> float:
             # Floats decide where their error cannot: exact logarithms take half a millisecond.
             size = rho * order + (math.log(order) - math.log(delta)) / (order - 1)
             excess = _epsilon_nearly(rho, delta, order) - epsilon
-            if abs(excess) > _FLOATS_ERR * (size - math.log1p(-1 / order)):
+            if abs(excess) > _FLOAT_ERROR * (size - math.log1p(-1 / order)):
                 return excess < 0
         return _epsilon_at_order(rho, delta, order) <= epsilon
 
