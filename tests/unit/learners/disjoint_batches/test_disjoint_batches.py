@@ -91,7 +91,10 @@ def quick_times(monkeypatch: pytest.MonkeyPatch, even_trust: None) -> None:
 
 
 @pytest.mark.usefixtures("quick_times")
-@pytest.mark.parametrize("place", range(6))  # a window may read the last one, or a batch
+@pytest.mark.parametrize(
+    "place",  # a window may read the last one, or a batch
+    [0, *(pytest.param(place, marks=pytest.mark.slow) for place in range(1, 5)), 5],
+)
 def test_where_examples_go_may_depend_on_earlier_windows(place: int) -> None:
     learner = replace(WATCHED, longest=1)
     shown = exact_epsilon(learner, place, 6)
