@@ -1,6 +1,7 @@
 """Fixtures that every test may ask for."""
 
 import gc
+import linecache
 import os
 import secrets
 import tempfile
@@ -25,11 +26,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 # Few of the things that tests throw away are in cycles: they are looked for seldom.
 gc.set_threshold(50_000, 20, 20)
+gc.disable()  # until all tests are known
 
 
-def pytest_collection_finish() -> None:
-    """What was imported and collected stays: no collection need look at it again."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """What was imported and collected stays: no collection need look at it, then or later."""
     gc.freeze()
+    gc.enable()
+    linecache.clearcache()  # doctest would ask the disk about all files, before each of its tests
 
 
 def seed_of(item: pytest.Item) -> int | None:

@@ -5,6 +5,7 @@ used. So the command line starts quickly, and there is one list to keep.
 """
 
 import ast
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -38,8 +39,11 @@ def exports(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[],
         home = homes().get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if _ROOT.joinpath(*home.split(".")[1:], name, "__init__.py").exists():
-            return import_module(f"{home}.{name}")
-        return getattr(import_module(home), name)
+        is_package = _ROOT.joinpath(*home.split(".")[1:], name, "__init__.py").exists()
+        found = (
+            import_module(f"{home}.{name}") if is_package else getattr(import_module(home), name)
+        )
+        setattr(sys.modules[package], name, found)  # the next use finds it there
+        return found
 
     return get, lambda: sorted(homes())

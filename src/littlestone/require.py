@@ -478,6 +478,8 @@ def _is_real(value: object) -> bool:
 
 
 def _is_finite(value: Any) -> bool:
+    if type(value) is float:
+        return math.isfinite(value)
     if not _is_real(value):
         return False
     if is_a(value, Rational):  # integers and fractions may exceed every float

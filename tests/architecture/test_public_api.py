@@ -86,6 +86,12 @@ def needed_for(member: Any) -> set[type]:
     }
 
 
+def test_a_name_is_looked_up_once() -> None:
+    for room in (littlestone, littlestone.audit):
+        name = room.__all__[0]
+        assert getattr(room, name) is vars(room)[name]
+
+
 def test_what_public_fields_and_arguments_are_made_of_is_public() -> None:
     members = list(public().values())
     needed = set().union(*map(needed_for, members))

@@ -1,6 +1,7 @@
 """Nothing private is drawn from a floating-point generator, and nobody keeps a global one."""
 
 import ast
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ HARMLESS = {"SeedSequence", "PCG64DXSM", "Generator"}
 
 def calls_of_generator(code: str) -> list[int]:
     """Lines that ask a Randomness for a numpy generator."""
-    if "generator" not in code:  # quicker than to parse it
+    if not re.search(r"\.\s*generator\b", code):  # quicker than to parse it
         return []
     return [
         node.lineno
@@ -33,7 +34,7 @@ def calls_of_generator(code: str) -> list[int]:
 
 def numpy_random_names(code: str) -> set[str]:
     """What follows ``np.random.`` anywhere in the code."""
-    if ".random" not in code:
+    if not re.search(r"\.\s*random\s*\.", code):
         return set()
     return {
         node.attr

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -183,8 +184,7 @@ def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomn
 
 
 @pytest.mark.usefixtures("_anywhere")
-@pytest.mark.parametrize("group", [1, 50])
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(("name", "group"), list(zip(LEARNERS, cycle([1, 50]))))  # all below
 def test_a_few_kills(name: str, group: int, folder_in_memory: Path, rng: Randomness) -> None:
     kill_and_check(name, group, 5, folder_in_memory, rng)
 

@@ -5,8 +5,8 @@ Given the prefix before the first difference, the law of the release must be (ep
 """
 
 import math
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 from itertools import combinations, product
 
 import pytest
@@ -20,14 +20,15 @@ Law = dict[tuple[int, tuple[str, ...]] | None, float]
 """Probabilities of the round of the release with the keys released; None: no release."""
 
 
-def survival(stream: Stream, key: str, threshold: int, recipe: FirstFrequent) -> list[float]:
-    """P(the key does not look frequent in the first t rounds), for all t."""
-    rate, totals = recipe.threshold_rate, [0.0] * (len(stream) + 1)
+@cache
+def survival(occurs: tuple[bool, ...], threshold: int, recipe: FirstFrequent) -> Sequence[float]:
+    """P(a key that occurs in these rounds does not look frequent in the first t), for all t."""
+    rate, totals = recipe.threshold_rate, [0.0] * (len(occurs) + 1)
     for noise in range(math.ceil(60 / rate)):
         weight, count = -math.expm1(-rate) * math.exp(-rate * noise), 0
         totals[0] += weight
-        for t, counted in enumerate(stream, start=1):
-            count += counted == key
+        for t, counted in enumerate(occurs, start=1):
+            count += counted
             gap = max(threshold + noise - count, 0)
             weight *= 1 - math.exp(-recipe.query_rate * gap) if count else 1.0
             totals[t] += weight
@@ -36,7 +37,7 @@ def survival(stream: Stream, key: str, threshold: int, recipe: FirstFrequent) ->
 
 def law(stream: Stream, prefix: int, threshold: int, recipe: FirstFrequent) -> Law:
     """The law of the release, given that the first ``prefix`` rounds had none."""
-    quiet = {key: survival(stream, key, threshold, recipe) for key in KEYS}
+    quiet = {key: survival(tuple(one == key for one in stream), threshold, recipe) for key in KEYS}
     given = math.prod(quiet[key][prefix] for key in KEYS)
     found: Law = {None: math.prod(quiet[key][-1] for key in KEYS) / given}
     for t in range(prefix, len(stream)):

@@ -1,6 +1,7 @@
 """Soundness and descent of every witness system that a class claims (docs/theory/witnesses.md)."""
 
-from functools import cache, partial
+import copy
+from functools import cache
 from typing import Any
 
 import pytest
@@ -153,18 +154,6 @@ LINES = [
 SIDES = (False, True)  # smaller, larger
 
 
-def true_steps(line: Line, path: Path, target: int) -> tuple[int, int]:
-    """How many witnesses and contradictions are named, if none that is false is accepted."""
-    witnesses = contradictions = 0
-    while (middle := line.middle(path)) != target:
-        contradicts = line.contradicts(path, target > middle)
-        witnesses, contradictions = witnesses + (not contradicts), contradictions + contradicts
-        after = line.after(path, target > middle)
-        assert after is not None
-        path = after
-    return witnesses, contradictions
-
-
 @pytest.mark.parametrize(
     "line",
     [pytest.param(one, marks=pytest.mark.slow) if one.size > 63 else one for one in LINES],
@@ -179,18 +168,28 @@ def test_a_false_step_costs_what_is_proved(line: Line) -> None:
         states |= found  # type: ignore[arg-type]
         new += found  # type: ignore[arg-type]
     assert len(states) == line.size and max(map(len, states)) <= line.steps + 1
-    steps = cache(partial(true_steps, line))  # each state is also what others lead to
-    known = [
-        (
-            path,
+    known = {
+        path: (
             line.middle(path),
             [(line.after(path, to), line.contradicts(path, to)) for to in SIDES],
         )
         for path in states
-    ]
+    }
+
+    @cache  # each state is also what others lead to
+    def steps(path: Path, target: int) -> tuple[int, int]:
+        """How many witnesses and contradictions are named, if none that is false is accepted."""
+        middle, sides = known[path]
+        if middle == target:
+            return 0, 0
+        after, contradicts = sides[target > middle]
+        assert after is not None
+        witnesses, contradictions = steps(after, target)
+        return witnesses + (not contradicts), contradictions + contradicts
+
     for target in range(line.size):
         assert steps(line.begin(), target) <= (line.steps, 0)
-        for path, middle, sides in known:
+        for path, (middle, sides) in known.items():
             now = steps(path, target)
             own = middle != target and not sides[target > middle][1]
             for larger, (beyond, contradicts) in zip(SIDES, sides, strict=True):
@@ -202,6 +201,12 @@ def test_a_false_step_costs_what_is_proved(line: Line) -> None:
                     assert extra <= line.steps and after[1] <= now[1]
                 else:
                     assert extra <= line.edge and after[1] <= now[1] + 1
+
+
+@every_system
+def test_one_class_has_one_system_so_that_it_is_planned_once(concepts: Any, system: Any) -> None:
+    again = copy.deepcopy(concepts)
+    assert system in systems_of(again) and hash(system) in map(hash, systems_of(again))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 9, 20, 64, 100])

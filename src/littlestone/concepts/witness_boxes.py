@@ -10,7 +10,7 @@ the target box (docs/theory/witnesses.md).
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any, Final
@@ -41,7 +41,7 @@ class BoxSystem(PlacingSystem):
 
     k: int
     n: int
-    rule: Callable[[tuple[tuple[int, int], ...] | None], Hypothesis]
+    rule: Callable[[tuple[tuple[int, int], ...] | None], Hypothesis] = field(compare=False)
     """The box with these first and last coordinates; None for 0 everywhere."""
 
     @property

@@ -7,7 +7,7 @@ such that a wrong step is contradicted soon (recipe.md of ``PrivateWitnesses``, 
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -109,7 +109,7 @@ class ThresholdSystem(WitnessSystem):
     """
 
     n: int
-    rule: Callable[[int], Hypothesis]
+    rule: Callable[[int], Hypothesis] = field(compare=False)
     """The hypothesis with a threshold."""
 
     @property
@@ -166,7 +166,7 @@ class IntervalSystem(PlacingSystem):
     """
 
     n: int
-    rule: Callable[[tuple[tuple[int, int], ...] | None], Hypothesis]
+    rule: Callable[[tuple[tuple[int, int], ...] | None], Hypothesis] = field(compare=False)
     """The interval with this first and last point; None for 0 everywhere."""
 
     @property

@@ -12,7 +12,7 @@ mistakes agree with the target conjunction in its features, so a corner that doe
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from operator import mul
 from typing import Any, Final
@@ -57,7 +57,7 @@ class LiteralSystem(WitnessSystem):
     literals: tuple[tuple[int, Label], ...]
     """Features and their required values, in naming order."""
     label: Label
-    rule: Callable[[int], Hypothesis]
+    rule: Callable[[int], Hypothesis] = field(compare=False)
     """The hypothesis of a state."""
 
     def begin(self) -> int:
@@ -96,7 +96,7 @@ class KeySystem(WitnessSystem):
 
     k: int
     n: int
-    rule: Callable[[frozenset[int]], Hypothesis]
+    rule: Callable[[frozenset[int]], Hypothesis] = field(compare=False)
     """The hypothesis with these keys."""
 
     def begin(self) -> tuple[int, ...]:
@@ -212,7 +212,7 @@ class CubeSystem(PlacingSystem):
     """
 
     n: int
-    rule: Callable[[int], Hypothesis]
+    rule: Callable[[int], Hypothesis] = field(compare=False)
     """The conjunction of these literals."""
 
     @property

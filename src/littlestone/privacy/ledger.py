@@ -31,13 +31,18 @@ class Load:
 
     def __add__(self, other: "Load") -> "Load":
         return Load(
-            epsilon=self.epsilon + other.epsilon,
-            delta=self.delta + other.delta,
-            rho=self.rho + other.rho,
+            epsilon=_sum(self.epsilon, other.epsilon),
+            delta=_sum(self.delta, other.delta),
+            rho=_sum(self.rho, other.rho),
         )
 
     def __neg__(self) -> "Load":
         return Load(epsilon=-self.epsilon, delta=-self.delta, rho=-self.rho)
+
+
+def _sum(one: Fraction, other: Fraction) -> Fraction:
+    # Most parts of a load are 0, and fractions are added slowly.
+    return one + other if one and other else one or other
 
 
 class Loads:
@@ -65,6 +70,8 @@ class Loads:
     def largest(self, *, first: int, last: int | None) -> Load:
         """Return the largest of each number among these rounds."""
         loads = [self._loads[index] for index in self._between(first, last)]
+        if len(loads) == 1:
+            return loads[0]
         return Load(
             epsilon=max((load.epsilon for load in loads), default=_ZERO),
             delta=max((load.delta for load in loads), default=_ZERO),
@@ -374,11 +381,11 @@ class Ledger(Lazy):
 
     def _affords(self, charge: Charge) -> bool:
         """Return whether every example stays within both parts of the budget, exactly."""
-        first, last = (charge.first, charge.last) if charge.prefix_conditional else (1, None)
-        delta_for_all = self._delta_for_all + charge.delta_for_all
         worst = self._loads.largest(first=charge.first, last=charge.last) + charge.load
-        elsewhere = self._loads.largest(first=first, last=last)
-        delta = max(worst.delta, elsewhere.delta) + delta_for_all
+        delta = worst.delta + self._delta_for_all
+        if not charge.prefix_conditional:
+            elsewhere = self._loads.largest(first=1, last=None)
+            delta = max(delta, elsewhere.delta + self._delta_for_all) + charge.delta_for_all
         return (
             worst.epsilon <= self._plain.epsilon
             and delta <= self._plain.delta

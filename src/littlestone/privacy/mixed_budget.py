@@ -69,11 +69,18 @@ class MixedBudget:
         True
         """
         require.integer(rounds=rounds, at_least=1)
-        allowed = 8 * Fraction(self.rho) / rounds
-        width = math.sqrt(allowed)
-        while Fraction(width) ** 2 > allowed:
+        above, below = self.rho.as_integer_ratio()
+        above, below = 8 * above, below * rounds
+        width = math.sqrt(above / below)
+        while _is_above(width, above, below):
             width = math.nextafter(width, 0.0)
         return width
+
+
+def _is_above(width: float, above: int, below: int) -> bool:
+    """Return whether the square of ``width`` exceeds above / below."""
+    numerator, denominator = width.as_integer_ratio()
+    return numerator * numerator * below > above * denominator * denominator
 
 
 def total_guarantee(costs: Iterable[Cost], *, delta: float) -> PrivacyGuarantee:

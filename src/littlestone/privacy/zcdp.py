@@ -12,6 +12,9 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_least, float_at_most, ln_upper_bound
 
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
+_APART: Final = 2.0**-10
+_FLOAT_ERROR: Final = 1e-10
+"""A hundred times the error of epsilon in floats beside its parts, at orders ``_APART`` from 1."""
 
 
 @require.checked
@@ -100,7 +103,14 @@ def compose_zero_concentrated(costs: Iterable[ZeroConcentrated]) -> ZeroConcentr
 @lru_cache(maxsize=256, typed=True)  # plans use the same few budgets repeatedly
 def _largest_rho(epsilon: float, delta: float) -> float:
     def fits(rho: float) -> bool:
-        return ZeroConcentrated(rho=rho).epsilon_upper_bound(delta) <= epsilon
+        order = _best_order(lambda a: _epsilon_nearly(rho, delta, a))
+        if order >= 1 + _APART:
+            # Floats decide where their error cannot: exact logarithms take half a millisecond.
+            size = rho * order + (math.log(order) - math.log(delta)) / (order - 1)
+            excess = _epsilon_nearly(rho, delta, order) - epsilon
+            if abs(excess) > _FLOAT_ERROR * (size - math.log1p(-1 / order)):
+                return excess < 0
+        return _epsilon_at_order(rho, delta, order) <= epsilon
 
     low, high = 0.0, 1.0
     while fits(high):

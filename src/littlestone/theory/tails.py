@@ -98,7 +98,7 @@ def _beta_tails(a: float, b: float, x: float) -> tuple[float, float]:
 def _small_tail(a: float, b: float, x: float, rest: float) -> float:
     """Evaluate the continued fraction by Lentz's method, for ``x`` below the mean."""
     share = _probability(a, b, x, rest) * b / (a + b)
-    above, below = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
+    above, below = 1.0, 1 / (1 - (a + b) * x / (a + 1) or _TINY)
     value, step = below, 0
     while True:
         step += 1
@@ -106,8 +106,8 @@ def _small_tail(a: float, b: float, x: float, rest: float) -> float:
         even = step * (b - step) * x / ((twice - 1) * twice)
         odd = -(a + step) * (a + b + step) * x / (twice * (twice + 1))
         for term in (even, odd):
-            below = 1 / _not_zero(1 + term * below)
-            above = _not_zero(1 + term / above)
+            below = 1 / (1 + term * below or _TINY)
+            above = 1 + term / above or _TINY
             value *= above * below
         if abs(above * below - 1) <= 2 * _ENOUGH:
             return share * value
@@ -142,7 +142,3 @@ def _deviance(count: float, mean: float) -> float:
         power *= ratio * ratio
         value += power / odd
     return value
-
-
-def _not_zero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY

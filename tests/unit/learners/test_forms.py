@@ -3,23 +3,29 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import pytest
-from tests.golden.recipes import recipes
+from tests.golden.recipes import BUDGET, CONCEPTS, recipes
 
 from littlestone.choose.catalogue import LEARNERS
 from littlestone.errors import SnapshotError
 from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, recipe_from_form
 
-LEARNED = {name: one for name, one in recipes().items() if isinstance(one, PrivateLearner)}
-FOREST = canonical_form(LEARNED["lazy-forest"])
+FOREST = canonical_form(LEARNERS["lazy-forest"].build(CONCEPTS, **BUDGET))
+
+
+@cache
+def learned() -> dict[str, Any]:
+    """Every kept recipe of a learner, by its name."""
+    return {name: one for name, one in recipes().items() if isinstance(one, PrivateLearner)}
 
 
 def test_every_recipe_is_made_again_from_its_form_alone() -> None:
-    assert {name for name, entry in LEARNERS.items() if entry.private} <= LEARNED.keys()
-    for recipe in LEARNED.values():
+    assert {name for name, entry in LEARNERS.items() if entry.private} <= learned().keys()
+    for recipe in learned().values():
         again: Any = recipe_from_form(canonical_form(recipe))
         assert type(again) is type(recipe) and canonical_form(again) == canonical_form(recipe)
         assert again.guarantee() == recipe.guarantee()
@@ -62,7 +68,7 @@ def parts(form: Any) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.parametrize("other", [None, True, 0, -1, 1e300, "x", [], {}, {"kind": "int"}])
 def test_whatever_stands_in_a_form_it_is_that_recipe_or_refused(other: Any) -> None:
     for name in ("disjoint-batches", "private-majority", "rules", "agnostic-finite-oblivious"):
-        form = json.loads(canonical_form(LEARNED[name]))
+        form = json.loads(canonical_form(learned()[name]))
         for owner, place in list(parts(form)):
             before, owner[place] = owner[place], other
             text = json.dumps(form, sort_keys=True, separators=(",", ":"))

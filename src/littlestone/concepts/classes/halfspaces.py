@@ -176,8 +176,8 @@ class MarginVersionSpace(Searched):
             return self
         examples, corners, normal = self.examples.adding(vector), self.corners, self.normal
         if normal is None or inner(normal, vector) < inner(normal, normal):
-            corners = tuple(nearest_to_origin(list(examples), corners))
-            normal = nearest(corners)
+            found, normal = nearest_to_origin(list(examples), corners)
+            corners = tuple(found)
         if inner(normal, normal) < self.concept_class.margin**2:
             return MarginVersionSpace(self.concept_class, None, (), None)
         return MarginVersionSpace(self.concept_class, examples, corners, normal)
@@ -262,11 +262,13 @@ CLASSES = (
 )
 
 
-def nearest_to_origin(vectors: Sequence[Vector], start: Iterable[Vector] = ()) -> list[Vector]:
-    """Return corners whose hull contains the point of the vectors' hull nearest to the origin.
+def nearest_to_origin(
+    vectors: Sequence[Vector], start: Iterable[Vector] = ()
+) -> tuple[list[Vector], Vector]:
+    """Return corners, and the point of the hull nearest to the origin, which is in theirs.
 
     Wolfe's algorithm (1976): finite, since each set of corners is visited at most once. ``start``
-    may name the corners of an earlier answer. ``nearest`` turns the corners into the point.
+    may name the corners of an earlier answer.
     """
     corners = list(start) or [vectors[0]]
     weights = _affine_weights(corners)
@@ -274,15 +276,10 @@ def nearest_to_origin(vectors: Sequence[Vector], start: Iterable[Vector] = ()) -
         point = combine(corners, weights)
         lowest = min(vectors, key=lambda vector: inner(point, vector))
         if inner(point, lowest) >= inner(point, point):
-            return corners
+            return corners, point
         corners.append(lowest)
         weights.append(Fraction(0))
         corners, weights = _descend(corners, weights)
-
-
-def nearest(corners: Sequence[Vector]) -> Vector:
-    """Return the nearest point of the affine hull of the corners."""
-    return combine(corners, _affine_weights(corners))
 
 
 def combine(vectors: Sequence[Vector], weights: Sequence[Fraction]) -> Vector:
@@ -295,8 +292,12 @@ def combine(vectors: Sequence[Vector], weights: Sequence[Fraction]) -> Vector:
 
 
 def inner(left: Vector, right: Vector) -> Fraction:
-    """Return the inner product."""
-    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
+    """Return the inner product, reduced once at the end."""
+    above, below = 0, 1
+    for a, b in zip(left, right, strict=True):
+        product, scale = a.numerator * b.numerator, a.denominator * b.denominator
+        above, below = above * scale + product * below, below * scale
+    return Fraction(above, below)
 
 
 def _descend(corners: list[Vector], weights: list[Fraction]) -> tuple[list[Vector], list[Fraction]]:
@@ -317,16 +318,20 @@ def _descend(corners: list[Vector], weights: list[Fraction]) -> tuple[list[Vecto
 def _affine_weights(corners: Sequence[Vector]) -> list[Fraction]:
     """Return the affine weights (sum 1) of the nearest point of independent corners.
 
-    They solve G·w = c·1 for the matrix G of 1 + inner products, up to the factor c.
+    They solve G·w = c·1 for the matrix G of 1 + inner products, up to the factor c. Elimination
+    without fractions (Bareiss 1968): each division is exact, and no pivot of G is 0.
     """
-    rows = [[1 + inner(left, right) for right in corners] + [Fraction(1)] for left in corners]
-    size = len(rows)
-    for i in range(size):
-        pivot = next(j for j in range(i, size) if rows[j][i])
-        rows[i], rows[pivot] = rows[pivot], rows[i]
-        rows[i] = [value / rows[i][i] for value in rows[i]]
-        for j in range(size):
-            if j != i and rows[j][i]:
-                rows[j] = [a - rows[j][i] * b for a, b in zip(rows[j], rows[i], strict=True)]
+    products = [[1 + inner(left, right) for right in corners] for left in corners]
+    scale = math.lcm(*(value.denominator for row in products for value in row))
+    rows = [[*(int(value * scale) for value in row), 1] for row in products]
+    before = 1
+    for i, chosen in enumerate(rows):
+        pivot = chosen[i]
+        for j, row in enumerate(rows):
+            if j != i:
+                rows[j] = [
+                    (pivot * a - row[i] * b) // before for a, b in zip(row, chosen, strict=True)
+                ]
+        before = pivot
     total = sum(row[-1] for row in rows)
-    return [row[-1] / total for row in rows]
+    return [Fraction(row[-1], total) for row in rows]

@@ -1,6 +1,7 @@
 """Proved mistake bounds of a forest with given numbers (algorithm.md, §4)."""
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _SPLITS: Final = np.arange(65) / 64  # in thirds of all sequences
 _SMALLEST_SHARE: Final = 1e-30
+_FAILURES: Final = tuple(0.1 / 4**power for power in range(49))  # above _SMALLEST_SHARE
 _PER_SLOT: Final = 0.7  # covers half of the slots, as much as a guess does
 _LIST_FACTORS: Final = (1.5, 2.0, 3.0, 4.0, 6.0)
 _LARGEST: Final = 1 << 60
@@ -30,12 +32,12 @@ def copy_failure_upper_bound(forest: "LazyForest") -> float:
     if forest.depth <= 1 and (forest.plan.early_release or forest.depth == 0):
         # The only list holds the target, which never errs; only an early yes can drop it.
         return _early_yes_upper_bound(forest, forest.depth)
-    best, share = 1.0, 0.1
-    while share > _SMALLEST_SHARE:
-        if _target_is_listed(forest, share):
-            best = min(best, _events(forest) * share + _early_answers(forest))
-        share /= 4
-    return upwards(best) if best < 1 else 1.0
+    # The less likely the events that are excluded, the fewer sequences are sure to be left.
+    proved = bisect_left(_FAILURES, True, key=lambda share: not _target_is_listed(forest, share))
+    if not proved:
+        return 1.0
+    fails = _events(forest) * _FAILURES[proved - 1] + _early_answers(forest)
+    return upwards(fails) if fails < 1 else 1.0
 
 
 def mistakes_upper_bound(forest: "LazyForest", *, failure_probability: float) -> float:

@@ -6,7 +6,7 @@ never for privacy.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -196,9 +196,9 @@ def plan_witnesses(system: WitnessSystem, *, rounds: int, epsilon: float) -> Wit
     """Choose budget shares and threshold with nearly the smallest proved mean."""
     drawing = _planned_places(system, rounds, epsilon)
     plans = [
-        _planned(share * epsilon, epsilon, rounds, chance, drawing)
+        plan
         for share in _SHARES
-        for chance in _CHANCES
+        for plan in _with_query_rate(share * epsilon, epsilon, rounds, drawing)
     ]
     rough = sorted((plan.roughly_expected(system, rounds), i) for i, plan in enumerate(plans))
     # Query noise does not save the same for all of them.
@@ -222,22 +222,24 @@ def _planned_places(system: WitnessSystem, rounds: int, epsilon: float) -> Fresh
     )
 
 
-def _planned(
-    query_rate: float, epsilon: float, rounds: int, chance: float, drawing: FreshPlan | None
-) -> WitnessPlan:
+def _with_query_rate(
+    query_rate: float, epsilon: float, rounds: int, drawing: FreshPlan | None
+) -> Iterator[WitnessPlan]:
     threshold_rate = float_at_most(Fraction(epsilon) - Fraction(query_rate))
     share = math.log(_share(query_rate, threshold_rate))
-    threshold, again = (
-        max(1, math.ceil((math.log(rounds / allowed) + share) / query_rate))
-        for allowed in (chance, _AGAIN)
-    )
-    return WitnessPlan(
-        query_rate=query_rate,
-        threshold_rate=threshold_rate,
-        threshold=threshold,
-        again=again,
-        drawing=drawing,
-    )
+
+    def threshold(allowed: float) -> int:
+        return max(1, math.ceil((math.log(rounds / allowed) + share) / query_rate))
+
+    again = threshold(_AGAIN)
+    for chance in _CHANCES:
+        yield WitnessPlan(
+            query_rate=query_rate,
+            threshold_rate=threshold_rate,
+            threshold=threshold(chance),
+            again=again,
+            drawing=drawing,
+        )
 
 
 @lru_cache(maxsize=64)

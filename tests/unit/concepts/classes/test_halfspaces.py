@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from littlestone.concepts.classes.halfspaces import (
     MarginHalfspaces,
     inner,
-    nearest,
     nearest_to_origin,
 )
 from littlestone.concepts.domain import RationalBall
@@ -103,8 +102,7 @@ def test_bad_weights_are_refused(weights: Any) -> None:
 
 @given(st.lists(st.tuples(*[st.fractions(-1, 1, max_denominator=7)] * 3), min_size=1, max_size=7))
 def test_the_nearest_point_is_certified(vectors: list[Any]) -> None:
-    corners = nearest_to_origin(vectors)
-    point = nearest(corners)
+    corners, point = nearest_to_origin(vectors)
     assert set(corners) <= set(vectors)
     assert all(inner(point, vector) >= inner(point, point) for vector in vectors)
     assert all(inner(point, corner) == inner(point, point) for corner in corners)

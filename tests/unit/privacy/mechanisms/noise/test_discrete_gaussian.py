@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,13 +15,19 @@ Script = Callable[..., Randomness]
 VARIANCES = [Fraction(1, 3), Fraction(2), Fraction(50)]
 
 
+@cache
+def all_weights(variance: Fraction) -> dict[int, Decimal]:
+    """To 100 digits, which the context of the caller has."""
+    v = Decimal(variance.numerator) / Decimal(variance.denominator)
+    end = 40 + 40 * int(variance)
+    return {i: (-Decimal(i * i) / (2 * v)).exp() for i in range(-end, end + 1)}
+
+
 def edge(variance: Fraction, k: int, bits: int = 64) -> int:
     """The first bits of P(value <= k), from an independent computation to 100 digits."""
     with localcontext() as context:
         context.prec = 100
-        v = Decimal(variance.numerator) / Decimal(variance.denominator)
-        end = 40 + 40 * int(variance)
-        weights = {i: (-Decimal(i * i) / (2 * v)).exp() for i in range(-end, end + 1)}
+        weights = all_weights(variance)
         below = sum(weight for i, weight in weights.items() if i <= k)
         return int(below / sum(weights.values()) * 2**bits)
 
