@@ -236,13 +236,13 @@ class TreeWeights:
         self, cells: NDArray[np.int64], signed: NDArray[Any], second: Any
     ) -> NDArray[np.floating[Any]]:
         """Return the excess of zeros for each pair of a question and a second one."""
-        excess: Any = 0
+        excess = np.zeros((self._count, len(np.arange(self._count)[second])), dtype=signed.dtype)
         step = max(1, _ANSWERS // self._count)
         for start in range(0, len(cells), step):
             holds = self._holding(cells[start : start + step], signed.dtype)
             later = holds[:, second] * signed[start : start + step, None]
-            excess = excess + holds.T @ later
-        return np.asarray(excess)
+            excess += holds.T @ later
+        return excess
 
     def _holding(self, cells: NDArray[np.int64], exact: Any) -> NDArray[Any]:
         """Return 1 for each record and question that holds (see ``Branching.holding``).
