@@ -130,8 +130,8 @@ class LinearRules:
         wrong = np.full((len(THRESHOLDS), len(self.points)), ones.sum())
         values, often = np.unique(surplus[surplus != 0], return_counts=True)
         usual = values[often * len(self.points) >= _MANY_SCORES]
-        rest = (surplus != 0) & ~np.isin(surplus, usual)
-        if rest.any():
+        if len(usual) < len(values):
+            rest = (surplus != 0) & ~np.isin(surplus, usual)
             wrong += self._products(sample.cells[rest], surplus[rest], points)
         for value in usual:
             columns = self.pool.columns(sample.cells[surplus == value], kind)
