@@ -148,10 +148,10 @@ class ExponentialMechanism:
 
     def _stretches(self, scores: list[int], lengths: list[int]) -> tuple[list[int], list[int]]:
         """Return the weight of an element of each run, and where the stretches of runs end."""
-        table = self._table
+        weights, last = self._table.weights, len(self._table.weights) - 1
         least = min(score for score, length in zip(scores, lengths, strict=True) if length)  # (L1)
         # An empty run may have a smaller score; its weight is zero whichever entry it reads.
-        each = [table.weights[table.level(abs(score - least))] for score in scores]  # (L2)
+        each = [weights[min(abs(score - least), last)] for score in scores]  # (L2)
         return each, list(accumulate(map(mul, each, lengths)))
 
     def _draw_by_digits(self, scores: NDArray[np.int64], rng: Randomness, count: int) -> list[int]:
