@@ -275,6 +275,7 @@ def _flush() -> None:
 def main() -> None:
     """Run the command line: print errors as one line on standard error, without a traceback."""
     _open_standard_streams()
+    gc.set_threshold(50_000, 20, 20)  # few of the things that rows leave behind are in cycles
     try:
         try:
             app()

@@ -9,7 +9,7 @@ import itertools
 import math
 import operator
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Integral
@@ -69,12 +69,18 @@ class Schema:
 
     fields: tuple[Numeric | Category, ...]
     _widths: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    _limits: NDArray[np.uint64] = field(init=False, repr=False, compare=False)
+    _named: tuple[tuple[str, Callable[[Any], int]], ...] = field(
+        init=False, repr=False, compare=False
+    )
     _cutter: Cutter | None = field(init=False, repr=False, compare=False)
     _exact: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
         object.__setattr__(self, "_widths", tuple(part.cells for part in self.fields))
+        object.__setattr__(self, "_limits", np.array(self._widths, dtype=np.uint64))
+        object.__setattr__(self, "_named", tuple((part.name, part.cell) for part in self.fields))
         object.__setattr__(self, "_cutter", Cutter.of(self.fields))
         object.__setattr__(self, "_exact", have_exact_grids(self.fields))
         names = [part.name for part in self.fields]
@@ -200,15 +206,23 @@ class Schema:
                     break
             else:
                 return x
-        if type(x) is dict or is_a(x, Mapping):  # the second test is slower
+        if type(x) is dict and self._cutter is None:
             try:
-                cells = None if self._cutter is None else self._cutter.cells(x)
-                return tuple([cell_of(part, x) for part in self.fields]) if cells is None else cells
-            except ValueError:
-                raise
-            except Exception:  # raised by the record itself
-                raise self._refusal(x) from None
-        return self._check_cells(x)
+                return tuple([cell(x[name]) for name, cell in self._named])
+            except Exception:  # the column of a date, say, or a bad value, which is named below
+                return self._cells_of(x)
+        return self._cells_of(x) if is_a(x, Mapping) else self._check_cells(x)
+
+    def _cells_of(self, record: Mapping[str, Any]) -> Cells:
+        try:
+            cells = None if self._cutter is None else self._cutter.cells(record)
+            return (
+                tuple([cell_of(part, record) for part in self.fields]) if cells is None else cells
+            )
+        except ValueError:
+            raise
+        except Exception:  # raised by the record itself
+            raise self._refusal(record) from None
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """Return one row of cells for each record.
@@ -243,7 +257,11 @@ class Schema:
         array = require.plain_array(xs)
         rows_of_cells = array is not None and array.ndim == 2 and array.dtype.kind in "iu"
         if rows_of_cells and xs.shape[1] == len(self._widths):
-            bad = (xs < 0) | (xs >= np.array(self._widths))
+            # Read without a sign, a negative number is larger than every width.
+            if xs.dtype == np.int64:
+                bad = xs.view(np.uint64) >= self._limits
+            else:
+                bad = (xs < 0) | (xs >= np.array(self._widths))
             if bad.any():
                 self._check_cells(xs[bad.any(axis=1)][0])
             return np.asarray(xs, dtype=np.int64)

@@ -5,6 +5,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import repeat, takewhile
 from pathlib import Path
 from typing import Final
@@ -370,7 +371,8 @@ class DurableRun:
         for first, last in feeding.fed(fresh, over_limit):
             before, self._rounds = self._rounds, fresh.first + last - 1
             if last - first > 1:
-                receipts += map(Receipt, range(before + 1, self._rounds), repeat(self._last.number))
+                taken = range(before + 1, self._rounds)
+                receipts += _receipts(taken, self._last.number)
             if feeding.published is not self._published and self._changed():
                 releases.append(self._released())
             receipts.append(Receipt(self._rounds, self._last.number))
@@ -447,6 +449,14 @@ class DurableRun:
                 f"replaying {self._log} gave a release in round {round_number} that differs from "
                 f"the log; the store or the library has changed. {RESTORE}"
             )
+
+
+def _receipts(rounds: range, release: int) -> Iterator[Receipt]:
+    """Return the receipts of rounds with the same release, quickly: there is one for each event."""
+    return map(_receipt, zip(rounds, repeat(release), repeat(False), repeat(False)))
+
+
+_receipt: Final = partial(tuple.__new__, Receipt)
 
 
 def _next_checkpoint(last: int, size: int) -> int:

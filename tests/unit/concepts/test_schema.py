@@ -1,6 +1,7 @@
 """Schemas: stand-ins are declared, and many records are checked as one is."""
 
 import math
+from collections import UserDict
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ def test_a_stand_in_is_declared_with_the_field_and_travels_with_it() -> None:
     schema = Schema.from_mapping(declared)
     for strange in ({}, {"delay": None, "carrier": "XX"}, {"delay": math.nan, "carrier": []}):
         assert schema.check(strange) == (2, 1)
+        assert schema.check(UserDict(strange)) == (2, 1)  # a mapping that is no plain dictionary
     columns = {"delay": np.array([3.0, math.nan]), "carrier": ["UA", None]}
     assert schema.check_many(columns).tolist() == [[1, 0], [2, 1]]
     assert (
@@ -100,3 +102,14 @@ def test_bad_labels_are_refused(declared: Any) -> None:
         Schema.from_mapping({**DELAY, "label": {"values": declared}})
     with pytest.raises(ValueError, match="a column of this name cannot be a field"):
         Schema.from_mapping({**DELAY, "label": {"grid": [1, 2]}})
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32", "uint8", "uint64", ">i8"])
+@pytest.mark.parametrize("bad", [-1, 2, 2**31 - 1])
+def test_a_bad_cell_is_named_whatever_integers_the_block_has(kind: str, bad: int) -> None:
+    schema = Schema.from_mapping({"a": {"grid": [0]}, "b": {"values": ["x", "y"]}})
+    rows = np.zeros((3, 2), dtype=kind)
+    assert schema.check_many(rows).tolist() == [[0, 0]] * 3
+    rows[1, 1] = np.array(bad).astype(kind)
+    with pytest.raises(ValueError, match="'b' must be from 0 to 1"):
+        schema.check_many(rows)

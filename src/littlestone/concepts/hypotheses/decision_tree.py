@@ -55,8 +55,9 @@ class DecisionTree(OverRecords):
         require.fields_fit(self)
         _check(self.schema, self.root, _DEEPEST)
         everything = tuple((0, part.cells - 1) for part in self.schema.fields)
-        object.__setattr__(self, "root", _simplified(_pruned(self.root, everything), everything))
-        object.__setattr__(self, "_normal", _normal_form(self.root, everything))
+        root, form = _simplified(_pruned(self.root, everything), everything)
+        object.__setattr__(self, "root", root)
+        object.__setattr__(self, "_normal", form)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DecisionTree):
@@ -152,14 +153,15 @@ def _pruned(node: Node, within: Ranges) -> Node:
     return yes if yes == no else ((number, low, high), yes, no)
 
 
-def _simplified(node: Node, within: Ranges) -> Node:
-    """Drop a question if one of its branches suits both answers."""
+def _simplified(node: Node, within: Ranges) -> tuple[Node, Any]:
+    """Drop a question if one of its branches suits both answers; add the normal form."""
     if not isinstance(node, tuple):
-        return node
-    condition, holds, fails = node
-    node = condition, _simplified(holds, within), _simplified(fails, within)
+        return node, node
+    condition, *branches = node
+    holds, fails = (_simplified(branch, within) for branch in branches)
+    node = condition, holds[0], fails[0]
     form = _normal_form(node, within)
-    return next((part for part in node[1:] if _normal_form(part, within) == form), node)
+    return next((part for part in (holds, fails) if part[1] == form), (node, form))
 
 
 def _narrowed(within: Ranges, number: int, first: int, last: int) -> Ranges:

@@ -1,9 +1,7 @@
 """Fill a batch, draw a rule from it, forget it; in between read short windows."""
 
 import sys
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -79,6 +77,7 @@ class DisjointBatchesEngine(Engine):
             if isinstance(concepts, WithConstants)
             else []
         )
+        self._known: tuple[Any, Any, list[Hypothesis]] = (None, None, [])
         # Rounds up to this one all go to batches.
         watched = recipe.watched_from if recipe.window and self._constants else None
         self._unwatched = sys.maxsize if watched is None else watched - 1
@@ -247,10 +246,9 @@ class DisjointBatchesEngine(Engine):
         constant = _CONSTANT[self._watching]
         weights = [_TRUST, *(constant for _ in self._constants), _NEWEST][: len(errors)]
         weights[self._shown] += _SHOWN  # a rule that did well is likely to do well again
-        (place,) = self._choice.draw(errors, multiplicities=weights, rng=self._rng)  # (L4)
-        chosen = bisect_right(list(accumulate(weights)), place)
+        chosen = self._choice.draw_run(errors, weights, rng=self._rng)  # (L4)
         drawn = self._candidates()[chosen]
-        against = drawn in self._constants and drawn != self._rule
+        against = chosen > 0 and drawn in self._constants and drawn != self._rule
         self._against = [*self._against, int(against)][-_REMEMBERED:]
         self._publish(chosen)
 
@@ -263,14 +261,17 @@ class DisjointBatchesEngine(Engine):
         return agreed[0] if agreed else MajorityVote(drawn)
 
     def _candidates(self) -> list[Hypothesis]:
-        newest = self._drawn[-1]
-        others = [] if newest == self._rule else [newest]
-        return [self._rule, *self._constants, *others]
+        rule, newest = self._rule, self._drawn[-1]
+        known = self._known
+        if known[0] is not rule or known[1] is not newest:  # rules are compared once
+            others = [] if newest == rule else [newest]
+            self._known = known = rule, newest, [rule, *self._constants, *others]
+        return known[2]
 
     def _publish(self, number: int) -> None:
         self._shown = number
         chosen = self._candidates()[number]
-        if chosen != self.hypothesis:
+        if chosen is not self.hypothesis and chosen != self.hypothesis:
             self.hypothesis = chosen
 
 

@@ -27,6 +27,9 @@ _BYTES, _MEAN, _DEVIATION = 4, 510, 147.8
 _BYTE: Final = 255  # how many ones a byte can add up
 # Numbers that are added at once: a pass has a fixed cost, however few it adds.
 _WIDE: Final = 4096
+# From so many scores on, counting in bytes is faster than a product.
+_MANY_SCORES: Final = 1 << 13
+_SCORES_AT_ONCE: Final = 1 << 18
 EXACT_SINGLE: Final = 1 << 24
 _SHORT: Final = 1 << 15
 # Over very many fields there are fewer directions, so that a draw stays fast.
@@ -113,7 +116,7 @@ class LinearRules:
         """Return the errors of every candidate; scores are integers that floats hold exactly.
 
         Records with the same excess of errors are counted together, in bytes: a BLAS product for
-        each threshold costs five times as much.
+        each threshold costs five times as much, but is one for all values that few records have.
         """
         if not len(self.points):
             return np.empty(0, dtype=np.int64)
@@ -125,7 +128,12 @@ class LinearRules:
         points = self.points.T.astype(kind)
         most_rows = _BYTE * max(1, _WIDE // len(self.points))
         wrong = np.full((len(THRESHOLDS), len(self.points)), ones.sum())
-        for value in np.unique(surplus[surplus != 0]):
+        values, often = np.unique(surplus[surplus != 0], return_counts=True)
+        usual = values[often * len(self.points) >= _MANY_SCORES]
+        if len(usual) < len(values):
+            rest = (surplus != 0) & ~np.isin(surplus, usual)
+            wrong += self._products(sample.cells[rest], surplus[rest], points)
+        for value in usual:
             columns = self.pool.columns(sample.cells[surplus == value], kind)
             for start in range(0, len(columns), most_rows):
                 scores = _stacked(columns[start : start + most_rows] @ points, short)
@@ -136,6 +144,21 @@ class LinearRules:
                 counts = np.array(found).reshape(*wrong.shape[:1], -1, wrong.shape[1])
                 wrong += value * counts.sum(axis=1, dtype=np.int64)
         return wrong.ravel()
+
+    def _products(
+        self, cells: NDArray[np.int64], surplus: NDArray[np.int64], points: NDArray[Any]
+    ) -> NDArray[np.int64]:
+        """Return the sums of the surplus of records whose score is above each threshold."""
+        exact = np.float32 if np.abs(surplus).sum() < EXACT_SINGLE else np.float64
+        sums = np.zeros((len(THRESHOLDS), len(self.points)), dtype=np.int64)
+        step = max(1, _SCORES_AT_ONCE // len(self.points))
+        for start in range(0, len(cells), step):
+            part = slice(start, start + step)
+            scores = self.pool.columns(cells[part], points.dtype.type) @ points
+            weights = surplus[part].astype(exact)
+            for row, threshold in zip(sums, THRESHOLDS, strict=True):
+                row += (weights @ (scores > threshold).astype(exact)).astype(np.int64)
+        return sums
 
     def rule(self, number: int) -> Scorecard:
         """Return the candidate with this number."""

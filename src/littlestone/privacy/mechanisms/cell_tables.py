@@ -7,6 +7,7 @@ questions there are.
 
 import math
 from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from itertools import combinations, permutations
 from typing import Final
 
@@ -19,6 +20,8 @@ Floats = NDArray[np.float64]
 _MOST_TRIPLES: Final = 1 << 21
 # A pass over the records costs about as much as a matrix product for this many pairs of questions.
 _PASS: Final = 20
+# Pairs of cells that are counted at once: they fit into the cache.
+_AT_ONCE: Final = 1 << 15
 
 
 class CellTables:
@@ -40,6 +43,20 @@ class CellTables:
             mine, cell = order[first : first + often], np.arange(widths[part])[:, None]
             self._questions[int(part)] = slice(first, first + often)
             self._holds[int(part)] = ((lows[mine] <= cell) & (cell <= highs[mine])).astype(float)
+        self._starts = np.cumsum([0, *widths])[:-1]
+        self._first, self._last = self._starts[parts] + lows, self._starts[parts] + highs
+
+    @staticmethod
+    @lru_cache(maxsize=16)
+    def of(conditions: tuple[tuple[int, int, int], ...], widths: tuple[int, ...]) -> "CellTables":
+        """Return the tables for these questions, which are made once."""
+        return CellTables(conditions, widths)
+
+    @cached_property
+    def _every(self) -> Floats:
+        """In which cells of all fields each question holds, in the order of the conditions."""
+        cell = np.arange(sum(self._widths))[:, None]
+        return ((self._first <= cell) & (cell <= self._last)).astype(float)
 
     @property
     def pays_off(self) -> bool:
@@ -49,14 +66,19 @@ class CellTables:
 
     def pairs(self, cells: NDArray[np.int64], weights: Floats) -> Floats:
         """Return, for each pair of questions, the weight of the records for which both hold."""
-        counts = np.empty((self._count, self._count))
-        for part, mine in self._questions.items():
-            counts[mine, mine] = self._alone(cells, weights, part)
-        for one, other in combinations(self._questions, 2):
-            table = self._table(cells, weights, one, other)
-            found = self._holds[one].T @ table @ self._holds[other]
-            self._put(counts, found, one, other)
-        return self._ordered(counts)
+        total, holds = len(self._every), self._every
+        table = np.zeros(total * total)
+        one, other = np.triu_indices(len(self._widths))
+        step = max(1, _AT_ONCE // max(1, len(one)))
+        for start in range(0, len(cells), step):
+            # The cells of all fields are numbered one after another.
+            numbers = cells[start : start + step].T + self._starts[:, None]
+            both = (total * numbers)[one]
+            both += numbers[other]
+            often = np.broadcast_to(weights[start : start + step], both.shape)
+            table += np.bincount(both.ravel(), often.ravel(), minlength=total * total)
+        square = table.reshape(total, total)
+        return np.asarray(holds.T @ (square + square.T - np.diag(square.diagonal())) @ holds)
 
     def triples(self, cells: NDArray[np.int64], weights: Floats) -> Floats:
         """Return, for each triple of questions, the weight of the records for which all hold."""
@@ -82,10 +104,6 @@ class CellTables:
             numbers = numbers * width + cells[:, part]
         counted = np.bincount(numbers, weights, minlength=math.prod(shape))
         return np.asarray(counted, dtype=np.float64).reshape(shape)
-
-    def _alone(self, cells: NDArray[np.int64], weights: Floats, part: int) -> Floats:
-        holds = self._holds[part]
-        return holds.T @ (self._table(cells, weights, part)[:, None] * holds)
 
     def _both(self, part: int) -> Floats:
         """Return in which cells of a field two questions about it both hold, for all pairs."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
 from operator import index, lshift, mul
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -125,15 +125,19 @@ class ExponentialMechanism:
             return self._draw_from_runs(known.tolist(), [1] * len(known), rng, count)
         return self._draw_by_digits(known, rng, count)
 
+    def draw_run(self, scores: Any, lengths: Any, *, rng: Randomness) -> int:
+        """Return the run that one draw hits, for callers that draw often from lists of integers.
+
+        Nothing is checked.
+        """
+        _, ends = self._stretches(scores, lengths)
+        return bisect_right(ends, rng.below(ends[-1]))
+
     def _draw_from_runs(
         self, scores: list[int], lengths: list[int], rng: Randomness, count: int
     ) -> list[int]:
         """Lay the runs out one after another, each as long as it weighs: the definition."""
-        table = self._table
-        least = min(score for score, length in zip(scores, lengths, strict=True) if length)  # (L1)
-        # An empty run may have a smaller score; its weight is zero whichever entry it reads.
-        each = [table.weights[table.level(abs(score - least))] for score in scores]  # (L2)
-        ends = list(accumulate(map(mul, each, lengths)))
+        each, ends = self._stretches(scores, lengths)
         positions = list(accumulate(lengths))
         chosen = []
         for _ in range(count):
@@ -141,6 +145,14 @@ class ExponentialMechanism:
             run = bisect_right(ends, dart)  # (L4)
             chosen.append(positions[run] - 1 - (ends[run] - 1 - dart) // each[run])
         return chosen
+
+    def _stretches(self, scores: list[int], lengths: list[int]) -> tuple[list[int], list[int]]:
+        """Return the weight of an element of each run, and where the stretches of runs end."""
+        weights, last = self._table.weights, len(self._table.weights) - 1
+        least = min(score for score, length in zip(scores, lengths, strict=True) if length)  # (L1)
+        # An empty run may have a smaller score; its weight is zero whichever entry it reads.
+        each = [weights[min(abs(score - least), last)] for score in scores]  # (L2)
+        return each, list(accumulate(map(mul, each, lengths)))
 
     def _draw_by_digits(self, scores: NDArray[np.int64], rng: Randomness, count: int) -> list[int]:
         """Return the same law in 64-bit arithmetic: first a digit of the weights, then an element.

@@ -215,8 +215,8 @@ class _Proposal:
     @staticmethod
     def _darts(logs: Floats) -> list[int]:
         """Round weights up to integers, so that every option stays possible."""
-        shares = np.exp(logs - logs.max()).tolist()
-        return [int(math.ldexp(share, _GRID_BITS)) + 1 for share in shares]
+        places = np.exp(logs - logs.max()) * 2.0**_GRID_BITS
+        return [int(place) + 1 for place in places.tolist()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ MOST_ROWS: Final = 1 << 48
 _TRIPLES: Final = 1 << 15
 # Answers (records times questions) per block.
 _ANSWERS: Final = 1 << 22
+# Cells that are counted at once: they fit into the cache.
+_CELLS: Final = 1 << 15
 # exp(-x) is 0 in floating point for larger x.
 _VANISHES: Final = 746
 
@@ -55,18 +57,18 @@ class Sample:
         """Return the sample of rows: the cells and then a label, or -1 for no label.
 
         ``widths`` are the numbers of cells of the fields. At most ``MOST_ROWS`` records may exist,
-        so that a record and a label fit into one integer.
+        so that a record fits into one integer.
         """
         numbers = rows[:, 0]
-        for column, width in zip(rows.T[1:], [*widths[1:], labels + 1], strict=True):
+        for column, width in zip(rows.T[1:-1], widths[1:], strict=True):
             numbers = numbers * width + column
-        found, often = np.unique(numbers + 1, return_counts=True)
-        records, label = np.divmod(found, labels + 1)
-        first = np.append(True, records[1:] != records[:-1])
-        counts = np.zeros((int(first.sum()), labels + 1))
-        counts[np.cumsum(first) - 1, label] = often
-        cells = np.stack(np.unravel_index(records[first], tuple(widths)), axis=1)
-        return cls(cells.astype(np.int64, copy=False), counts[:, 1:].T)
+        order = np.argsort(numbers)
+        ordered = numbers[order]
+        first = np.append(len(rows) > 0, ordered[1:] != ordered[:-1])[: len(rows)]
+        records = order[first]
+        places = (np.cumsum(first) - 1) * (labels + 1) + rows[order, -1] + 1
+        counts = np.bincount(places, minlength=len(records) * (labels + 1))
+        return cls(rows[records, :-1], counts.reshape(-1, labels + 1)[:, 1:].T.astype(np.float64))
 
     @property
     def zeros(self) -> int:
@@ -126,7 +128,7 @@ class TreeWeights:
         self._count = len(trees.conditions)
         parts, lows, highs = np.array(trees.conditions, dtype=np.int64).reshape(-1, 3).T
         self._parts, self._lows, self._spans = parts, lows, highs - lows
-        widths = [part.cells for part in trees.schema.fields]
+        widths = tuple(part.cells for part in trees.schema.fields)
         self._offsets = np.concatenate([[0], np.cumsum(widths)])
         self._begins = self._offsets[parts] + lows
         self._ends = self._offsets[parts] + highs + 1
@@ -179,7 +181,7 @@ class TreeWeights:
     ) -> tuple[Counts, Iterator[tuple[NDArray[np.int64], Floats]]]:
         """Return the counts of all pairs of questions, and the surplus of zeros of all triples."""
         zeros, ones = sample.counts
-        tables = CellTables(self.trees.conditions, self._widths)
+        tables = CellTables.of(self.trees.conditions, self._widths)
         if tables.pays_off:
             columns = np.asfortranarray(sample.cells)
             pairs = Counts(tables.pairs(columns, zeros), tables.pairs(columns, ones))
@@ -219,17 +221,28 @@ class TreeWeights:
     def _two_questions(self, sample: Sample, exact: Any, single: Counts, whole: Counts) -> Floats:
         below = self._below_root
         second = slice(None) if below is None else below
-        signed = (sample.counts[0] - sample.counts[1]).astype(exact)
-        surplus = single.zeros - single.ones
-        excess = np.zeros((self._count, len(surplus[second])), dtype=exact)
-        step = max(1, _ANSWERS // self._count)
-        for start in range(0, len(sample.cells), step):
-            holds = self._holding(sample.cells[start : start + step], exact)
-            later = holds[:, second] * signed[start : start + step, None]
-            excess += holds.T @ later
+        signed, surplus = sample.counts[0] - sample.counts[1], single.zeros - single.ones
+        tables = CellTables.of(self.trees.conditions, self._widths) if below is None else None
+        excess: NDArray[np.floating[Any]]
+        if tables is not None and tables.pays_off:
+            excess = tables.pairs(sample.cells, signed)
+        else:
+            excess = self._excess(sample.cells, signed.astype(exact), second)
         inside = self._below(excess, single)
         outside = self._below(surplus[second] - excess, whole - single)
         return inside + outside
+
+    def _excess(
+        self, cells: NDArray[np.int64], signed: NDArray[Any], second: Any
+    ) -> NDArray[np.floating[Any]]:
+        """Return the excess of zeros for each pair of a question and a second one."""
+        excess = np.zeros((self._count, len(np.arange(self._count)[second])), dtype=signed.dtype)
+        step = max(1, _ANSWERS // self._count)
+        for start in range(0, len(cells), step):
+            holds = self._holding(cells[start : start + step], signed.dtype)
+            later = holds[:, second] * signed[start : start + step, None]
+            excess += holds.T @ later
+        return excess
 
     def _holding(self, cells: NDArray[np.int64], exact: Any) -> NDArray[Any]:
         """Return 1 for each record and question that holds (see ``Branching.holding``).
@@ -244,18 +257,16 @@ class TreeWeights:
 
     def _single(self, sample: Sample) -> Counts:
         """Return the zeros and ones for which each condition holds, from a histogram per field."""
-        fields, step = len(self._offsets) - 1, max(1, _ANSWERS // len(self._offsets))
-        sums = []
-        for row in sample.counts:
-            there, histogram = np.flatnonzero(row), np.zeros(int(self._offsets[-1]))
-            for start in range(0, len(there), step):
-                some = there[start : start + step]
-                cells = (sample.cells[some] + self._offsets[:-1]).ravel()
-                often = np.repeat(row[some], fields)
-                histogram += np.bincount(cells, weights=often, minlength=len(histogram))
-            upto = np.concatenate([[0.0], np.cumsum(histogram)])
-            sums.append(upto[self._ends] - upto[self._begins])
-        return Counts(*sums)
+        fields, total = len(self._offsets) - 1, int(self._offsets[-1])
+        upto = np.zeros((2, total + 1))
+        step = max(1, _CELLS // fields)
+        for start in range(0, len(sample.cells), step):
+            cells = (sample.cells[start : start + step] + self._offsets[:-1]).ravel()
+            for sums, row in zip(upto, sample.counts, strict=True):
+                often = np.repeat(row[start : start + step], fields)
+                sums[1:] += np.bincount(cells, weights=often, minlength=total)
+        np.cumsum(upto, axis=1, out=upto)
+        return Counts(*(upto[:, self._ends] - upto[:, self._begins]))
 
     def _leaf(self, counts: Counts) -> Floats:
         """Return the average over both labels of exp(-eta * errors)."""

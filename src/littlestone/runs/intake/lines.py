@@ -14,7 +14,7 @@ import re
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from itertools import islice
+from itertools import islice, starmap
 from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, Final
@@ -24,6 +24,7 @@ from littlestone.runs.intake.form import UNICODE, BadRow, Form, Row, shown
 DELIMITERS: Final = (",", ";", "\t", "|")
 NOT_CSV: Final = "not a line of CSV (a row is one line)"
 _LOOKED_AT: Final = 20
+_AT_ONCE: Final = 256  # lines of a file that are split together
 
 
 class Position:
@@ -116,9 +117,11 @@ def csv_rows(
         wrong = [name for name in needed if not name.isdecimal() or not int(name)]
         if wrong:
             raise ValueError(f"without a header columns are named 1, 2, …, got {wrong[0]!r}")
-        return _rows(stream, form.delimiter or ",", None, [int(name) - 1 for name in needed])
+        places = [int(name) - 1 for name in needed]
+        return _rows(stream, form.delimiter or ",", None, places, ahead)
     delimiter, names = header_of(stream, needed, form, ahead=ahead)
-    return _rows(stream, delimiter, len(names), [names.index(name) for name in needed])
+    places = [names.index(name) for name in needed]
+    return _rows(stream, delimiter, len(names), places, ahead)
 
 
 def header_of(
@@ -219,22 +222,37 @@ def _split(text: str, delimiter: str) -> list[str]:
 
 
 def _rows(
-    stream: Iterable[tuple[int, str]], delimiter: str, width: int | None, places: Sequence[int]
+    stream: Iterator[tuple[int, str]],
+    delimiter: str,
+    width: int | None,
+    places: Sequence[int],
+    ahead: bool,
 ) -> Iterator[Row]:
-    """Yield rows; without a header a row needs only the requested values."""
+    """Yield rows; without a header a row needs only the requested values.
+
+    Where the lines are all there (``ahead``), many are split together if all are plain rows of the
+    usual width.
+    """
     least = max(places) + 1
     chosen = itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
-    for line, text in stream:
+
+    def row(line: int, text: str) -> Row | None:
         bare = text.rstrip("\r\n")
-        if '"' not in bare:
-            values = bare.split(delimiter)
-        else:
-            try:
-                values = _split(bare, delimiter)
-            except csv.Error as problem:
-                yield line, BadRow(line, NOT_CSV, got=str(problem))
-                continue
+        try:
+            values = _split(bare, delimiter)
+        except csv.Error as problem:
+            return line, BadRow(line, NOT_CSV, got=str(problem))
         if len(values) == width or (width is None and len(values) >= least and bare):
-            yield line, chosen(values)
-        elif bare:
-            yield line, BadRow(line, f"not {width or least} values", got=str(len(values)))
+            return line, chosen(values)
+        if not bare:
+            return None
+        return line, BadRow(line, f"not {width or least} values", got=str(len(values)))
+
+    while ahead and (some := list(islice(stream, _AT_ONCE))):
+        lines, texts = zip(*some, strict=True)
+        found = [text.rstrip("\r\n").split(delimiter) for text in texts]
+        if '"' not in "".join(texts) and set(map(len, found)) == {width}:
+            yield from zip(lines, map(chosen, found), strict=True)
+        else:
+            yield from filter(None, starmap(row, some))
+    yield from filter(None, starmap(row, stream))

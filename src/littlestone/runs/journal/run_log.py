@@ -334,7 +334,7 @@ class KnownIds:
 
     def __init__(self, key: bytes) -> None:
         own = hashlib.blake2b(b"ids of events", key=key, digest_size=hashlib.blake2b.SALT_SIZE)
-        self._salt = own.digest()
+        self._hash = hashlib.blake2b(digest_size=HASH_BYTES, salt=own.digest())
         self._recent: dict[str, int] = {}
         self._hashes = bytearray()  # of the recent ids, in order
         self._sealed = 0  # bytes of it that were returned by ``seal``
@@ -342,10 +342,12 @@ class KnownIds:
 
     def hashes(self, ids: Sequence[str]) -> bytes:
         """Return the hashes of ids, joined."""
-        salt, blake2b = self._salt, hashlib.blake2b
-        return b"".join(
-            [blake2b(name.encode(), digest_size=HASH_BYTES, salt=salt).digest() for name in ids]
-        )
+        fresh, found = self._hash.copy, list[bytes]()
+        for name in ids:
+            each = fresh()
+            each.update(name.encode())
+            found.append(each.digest())
+        return b"".join(found)
 
     def add(self, ids: Sequence[str], hashes: bytes) -> None:
         """Add new ids, of the rounds that follow."""

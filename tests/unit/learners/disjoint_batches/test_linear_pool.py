@@ -14,6 +14,7 @@ from littlestone.concepts.hypotheses.decision_tree import DecisionTree
 from littlestone.concepts.hypotheses.rules import Scorecard
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Schema
+from littlestone.learners.disjoint_batches import linear_pool
 from littlestone.learners.disjoint_batches.drawing import Batch
 from littlestone.learners.disjoint_batches.linear_pool import (
     THRESHOLDS,
@@ -32,6 +33,13 @@ NOTHING = DecisionTree(SCHEMA, 0)
 SUM = Scorecard(SCHEMA, 0, ((1000,), (0, 2000, -3000), (4000,)))
 
 
+@pytest.fixture(params=[0, 1 << 60], ids=["in bytes", "by products"])
+def _counted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear_pool, "_MANY_SCORES", request.param)
+    monkeypatch.setattr(linear_pool, "_SCORES_AT_ONCE", 100)
+
+
+@pytest.mark.usefixtures("_counted")
 @pytest.mark.parametrize("near", [NOTHING, SUM])
 def test_errors_are_those_of_the_published_rules(near: DecisionTree | Scorecard) -> None:
     rng = np.random.default_rng(1)
@@ -50,6 +58,7 @@ def test_errors_are_those_of_the_published_rules(near: DecisionTree | Scorecard)
     assert len({rules.rule(number) for number in range(POOL.size)}) > POOL.size // 2
 
 
+@pytest.mark.usefixtures("_counted")
 @pytest.mark.parametrize("large", [1, 10**3, 10**6])
 def test_errors_are_exact_whatever_the_points_and_the_counts(large: int) -> None:
     """Beyond 16 bits and single precision, and with more equal records than a byte counts."""

@@ -52,13 +52,14 @@ def sample(size: int) -> Sample:
 
 @pytest.mark.parametrize("eta", [1e-4, 0.5, 3.0])
 @pytest.mark.parametrize("size", [1, 30, 5000])
+@pytest.mark.parametrize("depth", [2, 3])
 def test_weights_by_tables_are_those_by_products(
-    eta: float, size: int, monkeypatch: pytest.MonkeyPatch
+    depth: int, eta: float, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
     for tables in (True, False):
         monkeypatch.setattr(CellTables, "pays_off", tables)
-        found.append(TreeWeights(TREES, eta).log_options(sample(size), 3))
+        found.append(TreeWeights(TREES, eta).log_options(sample(size), depth))
     assert found[0].tolist() == pytest.approx(found[1].tolist(), rel=1e-12, abs=1e-12)
 
 

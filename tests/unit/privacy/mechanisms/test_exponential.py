@@ -75,6 +75,16 @@ def test_runs_are_drawn_from_as_if_they_were_written_out(runs: list[tuple[int, i
     )
 
 
+def test_a_run_is_drawn_as_its_elements_are() -> None:
+    mechanism = ExponentialMechanism(epsilon=1.0)
+    scores, lengths = [3, 0, 1, 5], [2, 120, 10, 40]
+    ends = np.cumsum(lengths)
+    for seed in range(200):
+        (element,) = mechanism.draw(scores, multiplicities=lengths, rng=seeded(seed))
+        run = mechanism.draw_run(scores, lengths, rng=seeded(seed))
+        assert run == np.searchsorted(ends, element, side="right")
+
+
 def test_blocks_are_searched_as_one_array() -> None:
     # Only three elements have the least score, one of them in the third block.
     scores = np.full(20_000, 10_000)
