@@ -21,7 +21,7 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.randomness.word_sources import labelled_keys
 from littlestone.runs.fleet.keyed import KeyedRun, key_name, rounds_of
 from littlestone.runs.fleet.over_limit import require_users
-from littlestone.runs.intake.users import CountedUsers, canonical_user, user_digests
+from littlestone.runs.intake.users import CountedUsers, canonical_user, user_digest
 
 _MOST_AWAKE: Final = 1024
 """Runs that stay in memory as objects; the others stay as states, a tenth of the size."""
@@ -174,7 +174,7 @@ class PerKeyRun(snapshots.ContinuedOnce):
         self._label_count = recipe.learner.label_count
         self._counted: CountedUsers | None = None
         if recipe.users is not None:
-            self._whose = user_digests(labelled_keys(secret, b"users" + learner)[0])
+            self._whose = user_digest(labelled_keys(secret, b"users" + learner)[0])
             self._most = recipe.learner.max_contributions
             known = counts or (b"", b"")
             self._counted = CountedUsers.from_state(known, most=self._most)
@@ -199,7 +199,7 @@ class PerKeyRun(snapshots.ContinuedOnce):
         )
         if (user is None) != (self._counted is None):
             raise ValueError("user must be given where users are counted, and nowhere else")
-        whose = b"" if user is None else self._whose((canonical_user(user),))[0]
+        whose = b"" if user is None else self._whose(canonical_user(user))
         self._begin()
         run = self._run_of(name)
         if run.rounds == self._rounds:

@@ -30,6 +30,7 @@ from littlestone.runs.intake.users import (
     canonical_user,
     canonical_users,
     promise_of,
+    user_digest,
     user_digests,
 )
 
@@ -117,6 +118,7 @@ def test_digests_depend_on_the_key() -> None:
     one, other = (user_digests(bytes(31) + bytes([last])) for last in (1, 2))
     assert one(["ann"]) == one(["ann"]) != other(["ann"]) != one([NAMELESS])
     assert one(["ann", "bob"]) == one(["ann"]) + one(["bob"])
+    assert [user_digest(bytes(31) + b"\1")("ann")] == one(["ann"])
 
 
 @contextmanager
