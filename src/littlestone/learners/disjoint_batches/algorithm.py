@@ -14,7 +14,7 @@ from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.errors import SnapshotError
 from littlestone.learners.engine import Engine
 from littlestone.privacy.ledger import Ledger
-from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism, run_drawn
 from littlestone.privacy.mechanisms.tree_weights import MOST_ROWS, Sample, rows_of
 from littlestone.randomness import Randomness
 
@@ -246,7 +246,7 @@ class DisjointBatchesEngine(Engine):
         constant = _CONSTANT[self._watching]
         weights = [_TRUST, *(constant for _ in self._constants), _NEWEST][: len(errors)]
         weights[self._shown] += _SHOWN  # a rule that did well is likely to do well again
-        chosen = self._choice.draw_run(errors, weights, rng=self._rng)  # (L4)
+        chosen = run_drawn(self._choice, errors, weights, rng=self._rng)  # (L4)
         drawn = self._candidates()[chosen]
         against = chosen > 0 and drawn in self._constants and drawn != self._rule
         self._against = [*self._against, int(against)][-_REMEMBERED:]

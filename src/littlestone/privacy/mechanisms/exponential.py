@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
 from operator import index, lshift, mul
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -125,14 +125,6 @@ class ExponentialMechanism:
             return self._draw_from_runs(known.tolist(), [1] * len(known), rng, count)
         return self._draw_by_digits(known, rng, count)
 
-    def draw_run(self, scores: Any, lengths: Any, *, rng: Randomness) -> int:
-        """Return the run that one draw hits, for callers that draw often from lists of integers.
-
-        Nothing is checked.
-        """
-        _, ends = self._stretches(scores, lengths)
-        return bisect_right(ends, rng.below(ends[-1]))
-
     def _draw_from_runs(
         self, scores: list[int], lengths: list[int], rng: Randomness, count: int
     ) -> list[int]:
@@ -178,6 +170,14 @@ class ExponentialMechanism:
             element = int(within[i].searchsorted(unit, side="right"))  # (L4)
             chosen.append(starts[i % len(blocks)] + element)
         return chosen
+
+
+def run_drawn(
+    mechanism: ExponentialMechanism, scores: list[int], lengths: list[int], *, rng: Randomness
+) -> int:
+    """Return the run that one draw hits, for engines, whose lists need no checks."""
+    _, ends = mechanism._stretches(scores, lengths)
+    return bisect_right(ends, rng.below(ends[-1]))
 
 
 def _lengths(multiplicities: Iterable[int], *, runs: int) -> list[int]:

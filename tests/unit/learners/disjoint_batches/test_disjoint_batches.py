@@ -453,16 +453,14 @@ def test_while_windows_draw_constants_three_rounds_of_four_go_to_them(
 def test_while_windows_draw_constants_these_weigh_more(monkeypatch: pytest.MonkeyPatch) -> None:
     weighed = []
 
-    def draw_run(errors: list[int], weights: list[int], *, rng: object) -> int:
-        del errors, rng
+    def run_drawn(choice: object, errors: object, weights: list[int], *, rng: object) -> int:
+        del choice, errors, rng
         weighed.append(weights)
         return 0
 
+    monkeypatch.setattr(algorithm, "run_drawn", run_drawn)
     for engine in (restless(3), restless(4)):
         engine._rule = RULES[0]
-        monkeypatch.setattr(
-            engine, "_choice", type("Choice", (), {"draw_run": staticmethod(draw_run)})
-        )
         engine._show([0, 0, 0, 0])
     assert weighed == [[144, 1, 1, 40], [144, 10, 10, 40]]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism, run_drawn
 from littlestone.privacy.mechanisms.noise.integer_weights import WeightTable
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness, seeded
@@ -81,7 +81,7 @@ def test_a_run_is_drawn_as_its_elements_are() -> None:
     ends = np.cumsum(lengths)
     for seed in range(200):
         (element,) = mechanism.draw(scores, multiplicities=lengths, rng=seeded(seed))
-        run = mechanism.draw_run(scores, lengths, rng=seeded(seed))
+        run = run_drawn(mechanism, scores, lengths, rng=seeded(seed))
         assert run == np.searchsorted(ends, element, side="right")
 
 
