@@ -368,9 +368,9 @@ def labels(ys: Any, count: int = 2) -> NDArray[np.uint8]:
 
     Arrays of one numeric type are checked as a whole, anything else label by label.
     """
-    kind = getattr(ys, "dtype", None)
+    dtype = getattr(ys, "dtype", None)
     masked = issubclass(type(ys), np.ma.MaskedArray)
-    if isinstance(kind, np.dtype) and kind.kind in "biuf" and not masked:
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and not masked:
         array = np.asarray(ys)
     else:
         values: Any = listed(labels=ys)
@@ -381,7 +381,9 @@ def labels(ys: Any, count: int = 2) -> NDArray[np.uint8]:
         array = np.array(values, dtype=np.uint8)
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
-    if array.dtype.kind == "f" or ((array < 0) | (array >= count)).any():
+    kind = array.dtype.kind
+    below = kind == "i" and array.min(initial=0) < 0
+    if kind == "f" or below or array.max(initial=0) >= count:
         bad = np.flatnonzero(~np.isin(array, np.arange(count)))
         if len(bad):
             raise ValueError(
