@@ -325,31 +325,6 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
     names, domain = record_columns(recipe), recipe.concepts.domain
     declared = dict(zip(label_values(domain), count(), strict=False))
 
-    def event(identity: str, sent: Sent, user: str | None) -> Event:
-        if names is None:
-            values = [sent.x]
-        elif isinstance(sent.x, dict):
-            values = [sent.x.get(name) for name in names]
-        else:
-            fields = ", ".join(dict.fromkeys(names))
-            raise ValueError(f"x must be an object with the fields {fields}")
-        try:
-            point, canonical, misfit = points(values)
-        except Misfit as problem:
-            misfit = problem
-        if misfit is not None:
-            raise ValueError(f"{misfit.field} {misfit.reason}, got {misfit.got}")
-        if users and user is None:
-            user = canonical_user(sent.user)
-            if user == NAMELESS:
-                raise ValueError("user must be given: this run counts the events of each user")
-        elif not users and sent.user is not None:
-            raise ValueError("user must be omitted: this run does not count users")
-        # Most labels are sent as they are declared; ``label_number`` says the same of these.
-        label = declared.get(sent.y) if type(sent.y) in _PLAIN else None
-        label = label_number(domain, sent.y) if label is None else label
-        return Event(identity, point, label, None, (canonical, label), user)
-
     def read(identities: Sequence[str], sent: Sequence[Sent | str]) -> list[Event | Refused]:
         owners: Iterable[str | None] = _owners(sent) if users else repeat(None, len(sent))
         found = list[Event | Refused]()
@@ -357,7 +332,31 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
             try:
                 if isinstance(one, str):
                     raise ValueError(one)
-                found.append(event(identity, one, user))
+                if names is None:
+                    values = [one.x]
+                elif isinstance(one.x, dict):
+                    values = [one.x.get(name) for name in names]
+                else:
+                    fields = ", ".join(dict.fromkeys(names))
+                    raise ValueError(f"x must be an object with the fields {fields}")
+                point, canonical, misfit = points(values)
+                if misfit is not None:
+                    raise misfit
+                if users and user is None:
+                    user = canonical_user(one.user)
+                    if user == NAMELESS:
+                        raise ValueError(
+                            "user must be given: this run counts the events of each user"
+                        )
+                elif not users and one.user is not None:
+                    raise ValueError("user must be omitted: this run does not count users")
+                # Most labels are sent as declared; ``label_number`` says the same of these.
+                label = declared.get(one.y) if type(one.y) in _PLAIN else None
+                label = label_number(domain, one.y) if label is None else label
+                found.append(Event(identity, point, label, None, (canonical, label), user))
+            except Misfit as problem:
+                reason = f"{problem.field} {problem.reason}, got {problem.got}"
+                found.append(Refused(reason, 422))
             except ValueError as problem:
                 found.append(Refused(str(problem), 422))
         return found
