@@ -82,7 +82,7 @@ def test_an_owner_creates_and_deletes_a_run_on_the_page(browser: Any, tmp_path: 
         watched.page.goto(f"http://{watched.address}/view/read")
         watched.page.click("#delete")
         watched.page.wait_for_selector("#deleted:has-text('has read events')")
-        assert list(served.service.runs) == ["read"]
+        assert list(served.service.runs.hosted) == ["read"]
         watched.context.close()
 
 
