@@ -278,3 +278,18 @@ def test_no_label_decides_whether_another_is_one(other: Any) -> None:
     assert require.label(Counted()) == 1
     with pytest.raises(ValueError, match="0 or 1"):
         require.labels([Rude(), other])
+
+
+@pytest.mark.parametrize("kind", ["i1", "i8", "u1", "u8", "f8"])
+@pytest.mark.parametrize("bad", [-1, 2, 255])
+def test_a_bad_label_of_an_array_is_named(kind: str, bad: int) -> None:
+    with np.errstate(over="ignore"):
+        labels = np.array([0, 1, bad], dtype="i8").astype(kind)
+    with pytest.raises(ValueError, match=r"got labels\[2\]"):
+        require.labels(labels)
+    assert require.labels(labels[:2]).tolist() == [0, 1]
+    assert require.labels(labels[:0]).tolist() == []
+
+
+def test_labels_of_an_array_of_booleans_are_numbers() -> None:
+    assert require.labels(np.array([False, True])).tolist() == [0, 1]

@@ -76,12 +76,15 @@ def test_runs_are_drawn_from_as_if_they_were_written_out(runs: list[tuple[int, i
 
 
 def test_a_run_is_drawn_as_its_elements_are() -> None:
-    mechanism = ExponentialMechanism(epsilon=1.0)
-    scores, lengths = [3, 0, 1, 5], [2, 120, 10, 40]
+    """By every dart."""
+    mechanism, scores, lengths = with_small_table(), [3, 0, 1, 5], [2, 3, 0, 4]
     ends = np.cumsum(lengths)
-    for seed in range(200):
-        (element,) = mechanism.draw(scores, multiplicities=lengths, rng=seeded(seed))
-        run = run_drawn(mechanism, scores, lengths, rng=seeded(seed))
+    first = Dart(0)
+    run_drawn(mechanism, scores, lengths, rng=first)
+    assert first.bound is not None
+    for value in range(first.bound):
+        (element,) = mechanism._draw_from_runs(scores, lengths, Dart(value), 1)
+        run = run_drawn(mechanism, scores, lengths, rng=Dart(value))
         assert run == np.searchsorted(ends, element, side="right")
 
 
