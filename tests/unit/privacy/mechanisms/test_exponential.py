@@ -79,12 +79,13 @@ def test_a_run_is_drawn_as_its_elements_are() -> None:
     """By every dart."""
     mechanism, scores, lengths = with_small_table(), [3, 0, 1, 5], [2, 3, 0, 4]
     ends = np.cumsum(lengths)
-    first = Dart(0)
+    first: Any = Dart(0)
     run_drawn(mechanism, scores, lengths, rng=first)
     assert first.bound is not None
     for value in range(first.bound):
-        (element,) = mechanism._draw_from_runs(scores, lengths, Dart(value), 1)
-        run = run_drawn(mechanism, scores, lengths, rng=Dart(value))
+        darts: list[Any] = [Dart(value), Dart(value)]
+        (element,) = mechanism._draw_from_runs(scores, lengths, darts[0], 1)
+        run = run_drawn(mechanism, scores, lengths, rng=darts[1])
         assert run == np.searchsorted(ends, element, side="right")
 
 
